@@ -1,0 +1,56 @@
+# A folder is a layer: one static library that sees the headers of the layers it names, and no others.
+#
+#   layer(FOLDER placement DEPS api PURE)            target placement, namespace of headers "placement/..."
+#   layer(FOLDER solo/rules DEPS api PURE)           target solo_rules
+#   layer(FOLDER store DEPS json LINK SQLite::SQLite3)
+#
+# PURE adds a test that fails when the compiled library calls a clock, a file, a thread or the environment.
+# Files named *_test.cpp are collected into the target <name>_test.
+function(layer)
+  cmake_parse_arguments(L "PURE" "FOLDER" "DEPS;LINK;TEST_DEPS" ${ARGN})
+  string(REPLACE "/" "_" name ${L_FOLDER})
+  set(folder ${CMAKE_SOURCE_DIR}/src/${L_FOLDER})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  # A folder inside this one that is a layer of its own brings its own CMakeLists entry.
+  foreach(inner ${LAYER_FOLDERS})
+    if(NOT inner STREQUAL L_FOLDER AND inner MATCHES "^${L_FOLDER}/")
+      list(FILTER sources EXCLUDE REGEX "/src/${inner}/")
+    endif()
+  endforeach()
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  set(root ${CMAKE_BINARY_DIR}/include/${name})  # holds one link to src/<folder>, and nothing else
+  cmake_path(GET L_FOLDER PARENT_PATH parent)
+  file(MAKE_DIRECTORY ${root}/${parent})
+  file(CREATE_LINK ${folder} ${root}/${L_FOLDER} SYMBOLIC)
+
+  list(TRANSFORM L_DEPS REPLACE "/" "_")
+  list(TRANSFORM L_TEST_DEPS REPLACE "/" "_")
+  if(NOT sources)  # headers only
+    add_library(${name} INTERFACE)
+    target_include_directories(${name} INTERFACE ${root})
+    target_link_libraries(${name} INTERFACE ${L_DEPS})
+    return()
+  endif()
+  add_library(${name} STATIC ${sources})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${name} PUBLIC ${root})
+  target_link_libraries(${name} PUBLIC ${L_DEPS} PRIVATE ${L_LINK})
+  if(L_PURE)
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch_std.hpp)
+    add_test(NAME ${name}_is_pure COMMAND ${CMAKE_SOURCE_DIR}/tools/check_pure.sh $<TARGET_FILE:${name}>)
+    set_tests_properties(${name}_is_pure PROPERTIES LABELS fast)
+  else()
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch_task.hpp)
+  endif()
+
+  if(tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE ${name} ${L_TEST_DEPS} GTest::gtest GTest::gtest_main)
+    target_precompile_headers(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch_test.hpp)
+    add_test(NAME ${name}_test COMMAND ${name}_test)
+    set_tests_properties(${name}_test PROPERTIES LABELS fast)
+  endif()
+endfunction()

@@ -1,0 +1,69 @@
+#include "agent/link.hpp"
+
+namespace berth::agent {
+
+json::Value to_json(const Report& report) {
+    json::Array disks;
+    for (const DiskReport& disk : report.disks) {
+        disks.push_back(json::Object{{"name", disk.name}, {"target", disk.target}, {"size", disk.size}});
+    }
+    return json::Object{
+        {"v", 1},
+        {"op", "report"},
+        {"state", report.state},
+        {"reason", report.reason},
+        {"error", report.error},
+        {"disks", std::move(disks)},
+        {"machineType", report.machine_type},
+        {"accelerator", report.accelerator},
+    };
+}
+
+Result<Report> report_from(const json::Value& line) {
+    if (json::integer_at(line, "/v") != 1 || json::text_at(line, "/op") != "report") {
+        return fail(ErrorKind::invalid, "not a report of protocol version 1: " + json::print(line));
+    }
+    Report out;
+    out.state = json::text_at(line, "/state");
+    out.reason = json::text_at(line, "/reason");
+    out.error = json::text_at(line, "/error");
+    out.machine_type = json::text_at(line, "/machineType");
+    out.accelerator = json::text_at(line, "/accelerator");
+    if (const json::Value* disks = json::find(line, "/disks"); disks != nullptr && disks->is_array()) {
+        for (const json::Value& disk : disks->get_array()) {
+            out.disks.push_back({
+                std::string(json::text_at(disk, "/name")),
+                std::string(json::text_at(disk, "/target")),
+                json::integer_at(disk, "/size").value_or(0),
+            });
+        }
+    }
+    return out;
+}
+
+json::Value to_json(const VolumePath& path) {
+    return json::Object{
+        {"name", path.name},
+        {"path", path.path},
+        {"block", path.block},
+        {"format", path.format},
+        {"readOnly", path.read_only},
+        {"createIfAbsent", path.create_if_absent},
+        {"size", path.size},
+    };
+}
+
+Result<VolumePath> volume_path_from(const json::Value& value) {
+    VolumePath out;
+    out.name = json::text_at(value, "/name");
+    out.path = json::text_at(value, "/path");
+    out.block = json::bool_at(value, "/block");
+    out.format = json::text_at(value, "/format");
+    out.read_only = json::bool_at(value, "/readOnly");
+    out.create_if_absent = json::bool_at(value, "/createIfAbsent");
+    out.size = json::integer_at(value, "/size").value_or(0);
+    if (out.name.empty() || out.path.empty()) return fail(ErrorKind::invalid, "a volume needs a name and a path: " + json::print(value));
+    return out;
+}
+
+}  // namespace berth::agent

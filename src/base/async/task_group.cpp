@@ -1,0 +1,125 @@
+#include "base/async/task_group.hpp"
+
+#include <list>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
+
+#include "base/async/clock.hpp"
+#include "base/async/notify.hpp"
+#include "base/check.hpp"
+
+namespace berth {
+namespace asio = boost::asio;
+
+struct TaskGroup::Children {
+    struct Child {
+        std::string name;
+        asio::cancellation_signal stop;
+    };
+
+    explicit Children(Executor on) : executor(on), ended(std::move(on)) {}
+
+    Executor executor;
+    std::list<Child> running;
+    bool closing = false;
+    Notify ended;
+};
+
+TaskGroup::TaskGroup(Executor executor) : children_(std::make_shared<Children>(std::move(executor))) {}
+
+TaskGroup::~TaskGroup() {
+    // What is still here was parked by an execution context that is being destroyed: its frames are freed with it.
+    children_->closing = true;
+}
+
+void TaskGroup::spawn(std::string name, Task<void> task) {
+    if (children_->closing) return;
+    const auto children = children_;
+    children->running.emplace_back();
+    const auto child = std::prev(children->running.end());
+    child->name = std::move(name);
+    asio::co_spawn(
+        children->executor, std::move(task),
+        asio::bind_cancellation_slot(child->stop.slot(), [children, child](const std::exception_ptr& error) {
+            const std::string child_name = child->name;
+            children->running.erase(child);
+            children->ended.notify();
+            if (!error) return;
+            try {
+                std::rethrow_exception(error);
+            } catch (const boost::system::system_error& caught) {
+                if (caught.code() == asio::error::operation_aborted) return;
+                base::check_failed(child_name.c_str(), 0, "task left with an exception", caught.what());
+            } catch (const std::exception& caught) {
+                base::check_failed(child_name.c_str(), 0, "task left with an exception", caught.what());
+            }
+        })
+    );
+}
+
+void TaskGroup::cancel() {
+    // A child may end inside emit(), and its handler erases it: walk over a copy of the positions.
+    std::vector<Children::Child*> running;
+    for (auto& child : children_->running) running.push_back(&child);
+    for (Children::Child* child : running) {
+        const bool here = std::ranges::any_of(children_->running, [&](const auto& c) { return &c == child; });
+        if (here) child->stop.emit(asio::cancellation_type::terminal);
+    }
+}
+
+Task<void> TaskGroup::close() {
+    children_->closing = true;
+    const auto children = children_;
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    cancel();
+    while (!children->running.empty()) co_await children->ended.wait();
+}
+
+Task<void> TaskGroup::join() {
+    const auto children = children_;
+    while (!children->running.empty()) co_await children->ended.wait();
+}
+
+std::size_t TaskGroup::size() const { return children_->running.size(); }
+
+const Executor& TaskGroup::executor() const { return children_->executor; }
+
+namespace {
+
+Task<void> mark(Task<void> task, bool& done, Notify& ended) {
+    co_await std::move(task);
+    done = true;
+    ended.notify();
+}
+
+Task<void> alarm(Clock& clock, Duration limit, Notify& ended) {
+    co_await clock.sleep_for(limit);
+    ended.notify();
+}
+
+}  // namespace
+
+Task<bool> finishes_within(Clock& clock, std::chrono::microseconds limit, Task<void> task) {
+    const Executor executor = co_await asio::this_coro::executor;
+    bool done = false;
+    Notify ended(executor);
+    TaskGroup group(executor);
+    group.spawn("timed", mark(std::move(task), done, ended));
+    group.spawn("alarm", alarm(clock, limit, ended));
+    bool cancelled = false;
+    try {
+        co_await ended.wait();
+    } catch (const boost::system::system_error&) {
+        cancelled = true;  // the caller was asked to stop: stop both children first
+    }
+    co_await group.close();
+    if (cancelled) throw boost::system::system_error(asio::error::operation_aborted);
+    co_return done;
+}
+
+}  // namespace berth

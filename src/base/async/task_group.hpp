@@ -1,0 +1,44 @@
+// The owner of running coroutines. Nothing runs without one.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/async/task.hpp"
+
+namespace berth {
+
+/// Children run until they end or close() stops them. A service keeps its group as its last member.
+class TaskGroup {
+public:
+    explicit TaskGroup(Executor executor);
+    /// Aborts the program if a child still runs, unless its execution context is being torn down.
+    ~TaskGroup();
+    TaskGroup(const TaskGroup&) = delete;
+    TaskGroup& operator=(const TaskGroup&) = delete;
+
+    /// Starts a child. A child that leaves with an exception other than a cancellation aborts the program:
+    /// exceptions end in the edge that calls the library.
+    void spawn(std::string name, Task<void> task);
+
+    /// Asks every child to stop and waits for all. Idempotent.
+    Task<void> close();
+    /// Waits until no child runs, without asking any to stop.
+    Task<void> join();
+    /// Asks every child to stop; does not wait.
+    void cancel();
+
+    [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] const Executor& executor() const;
+
+private:
+    struct Children;
+    std::shared_ptr<Children> children_;
+};
+
+/// Runs the task; when `limit` passes first, cancels it and returns false.
+class Clock;
+Task<bool> finishes_within(Clock& clock, std::chrono::microseconds limit, Task<void> task);
+
+}  // namespace berth
