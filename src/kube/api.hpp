@@ -1,6 +1,11 @@
 // The Kubernetes API as our code calls it: typed errors, whole documents, over any transport.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "api/kind.hpp"
 #include "base/text.hpp"
 #include "kube/transport.hpp"
@@ -26,8 +31,13 @@ struct DeleteOptions {
     std::string propagation;  ///< "" = the server's default
 };
 
-/// The Status of a failed answer as an Error of the matching kind.
+/// The Status of a failed answer as an Error of the matching kind; one is made from the code when the body is none.
 Error error_of(const Response& response);
+/// The same for a Status document: the object of a watch's ERROR event.
+Error error_of_status(const json::Value& status);
+
+/// "/api/v1/namespaces/default/pods/web" and its like; name "" = the collection, ns "" = all namespaces.
+std::string path_of(const api::Kind& kind, const std::string& ns, const std::string& name = "", const std::string& subresource = "");
 
 class Api {
 public:
