@@ -31,6 +31,8 @@ public:
     /// The highest resource version reflected, as a number.
     [[nodiscard]] std::uint64_t seen() const { return seen_; }
     void listen(Listener listener) { listeners_.push_back(std::move(listener)); }
+    /// Called after the listeners of every step forward, bookmarks included. The engine's.
+    std::function<void()> progressed;
 
     /// A whole list: what is not in it is gone.
     void replace(const std::vector<Document>& items, const ResourceVersion& at);

@@ -42,6 +42,13 @@ struct RecordedWait {
     api::Wait wait;
 };
 
+/// The intent that failed at the last pass over a key, so that a view can show it (conditions, events).
+struct Failure {
+    std::string intent;  ///< as api::print gives it
+    Error error;
+    int count = 0;       ///< in a row
+};
+
 /// One executed intent, for `berth timeline`.
 struct JournalLine {
     Timestamp at;
@@ -79,9 +86,12 @@ public:
     /// True when nothing is queued, running, held or in backoff: used by scenarios and by `berth up` at start.
     [[nodiscard]] bool is_quiet() const;
 
+    /// None when the last pass succeeded.
+    [[nodiscard]] std::optional<Failure> last_failure(const std::string& controller, const WorkKey& key) const;
+
     [[nodiscard]] std::vector<RecordedWait> waits() const;
     /// The newest lines, oldest first; bounded.
-    [[nodiscard]] const std::vector<JournalLine> journal() const;
+    [[nodiscard]] std::vector<JournalLine> journal() const;
 
     [[nodiscard]] Api& api();
     [[nodiscard]] Clock& clock();

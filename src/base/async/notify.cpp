@@ -76,4 +76,16 @@ Task<void> Notify::wait() {
     );
 }
 
+Task<void> Notify::wait_through() {
+    const std::shared_ptr<Waiters> waiters = waiters_;
+    if (std::exchange(waiters->notified, false)) co_return;
+    auto start = [waiters](auto handler) {
+        using Handler = decltype(handler);
+        waiters->waiting.push_back(std::make_unique<Waiters::Waiting<Handler>>(waiters->executor, std::move(handler)));
+    };
+    co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(boost::system::error_code)>(
+        start, asio::use_awaitable
+    );
+}
+
 }  // namespace berth

@@ -21,6 +21,8 @@ public:
     void notify();
     /// Returns once notified since the last wait; cancellable.
     Task<void> wait();
+    /// The same for cleanup: a cancellation does not end it.
+    Task<void> wait_through();
 
 private:
     struct Waiters;

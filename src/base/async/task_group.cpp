@@ -75,9 +75,11 @@ void TaskGroup::cancel() {
 Task<void> TaskGroup::close() {
     children_->closing = true;
     const auto children = children_;
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await keep_going();
     cancel();
-    while (!children->running.empty()) co_await children->ended.wait();
+    while (!children->running.empty()) co_await children->ended.wait_through();
+    co_await asio::this_coro::throw_if_cancelled(throws);
 }
 
 Task<void> TaskGroup::join() {
@@ -117,7 +119,9 @@ Task<bool> finishes_within(Clock& clock, std::chrono::microseconds limit, Task<v
     } catch (const boost::system::system_error&) {
         cancelled = true;  // the caller was asked to stop: stop both children first
     }
+    co_await keep_going();
     co_await group.close();
+    co_await asio::this_coro::throw_if_cancelled(true);
     if (cancelled) throw boost::system::system_error(asio::error::operation_aborted);
     co_return done;
 }

@@ -5,9 +5,14 @@
 #include <memory>
 #include <string>
 
+#include <boost/asio/this_coro.hpp>
+
 #include "base/async/task.hpp"
 
 namespace berth {
+
+/// For cleanup after a cancellation: `co_await keep_going();` lets the following awaits run instead of throwing at once.
+inline auto keep_going() { return boost::asio::this_coro::throw_if_cancelled(false); }
 
 /// Children run until they end or close() stops them. A service keeps its group as its last member.
 class TaskGroup {
@@ -22,7 +27,8 @@ public:
     /// exceptions end in the edge that calls the library.
     void spawn(std::string name, Task<void> task);
 
-    /// Asks every child to stop and waits for all. Idempotent.
+    /// Asks every child to stop and waits for all, whatever happens to the caller meanwhile. Idempotent.
+    /// A caller that was itself cancelled says keep_going() first.
     Task<void> close();
     /// Waits until no child runs, without asking any to stop.
     Task<void> join();

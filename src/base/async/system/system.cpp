@@ -45,10 +45,8 @@ Task<void> ThreadPool::run(std::function<void()> work) {
             asio::post(home, std::move(handler));
         });
     };
-    // Work that has begun must end before its frame does: cancellation waits for it.
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    // No cancellation handler is connected: work that has begun ends, and the caller's next co_await throws.
     co_await asio::async_initiate<const asio::use_awaitable_t<>&, void()>(start, asio::use_awaitable);
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
 }
 
 void StderrLog::write(LogLevel level, std::string_view message, std::initializer_list<Field> fields) {
