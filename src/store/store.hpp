@@ -45,7 +45,8 @@ struct Event {
 
 struct Write {
     ObjectKey key;
-    /// none: must not exist; 0: any, and may be absent only for a delete; else: exactly this revision
+    /// none: must not exist; 0: any, and may be absent only for a delete, which then does nothing and returns nullptr;
+    /// else: exactly this revision
     std::optional<Revision> expected;
     /// The new content; none: delete. The store puts metadata.resourceVersion into it.
     std::optional<json::Value> document;
@@ -56,6 +57,7 @@ class Log {
 public:
     struct Entry {
         Revision revision = 0;
+        Revision replaces = 0;  ///< the revision of the content this one takes the place of; 0: none
         ObjectKey key;
         std::optional<std::string> content;  ///< none: deleted
     };
@@ -73,6 +75,7 @@ std::unique_ptr<Log> memory_log();
 /// How many changes are kept for watches.
 struct Limits {
     std::size_t history_events = 20'000;
+    std::size_t history_bytes = 16 << 20;  ///< of printed content; the newest event is always kept
     std::size_t batch_entries = 1024;
 };
 
