@@ -16,11 +16,14 @@ struct Notify::Waiters {
     struct Waiter {
         virtual ~Waiter() = default;
         virtual void resume(boost::system::error_code error) = 0;
+        std::uint64_t id = 0;
     };
     template <class Handler>
     struct Waiting final : Waiter {
         Waiting(Executor executor, Handler handler) : executor_(std::move(executor)), handler_(std::move(handler)) {}
         void resume(boost::system::error_code error) override {
+            auto slot = asio::get_associated_cancellation_slot(handler_);
+            if (slot.is_connected()) slot.clear();
             asio::post(executor_, [handler = std::move(handler_), error]() mutable { std::move(handler)(error); });
         }
         Executor executor_;
@@ -30,6 +33,7 @@ struct Notify::Waiters {
     Executor executor;
     std::list<std::unique_ptr<Waiter>> waiting;
     bool notified = false;
+    std::uint64_t last_id = 0;
 
     void wake_all() {
         auto woken = std::move(waiting);
@@ -58,13 +62,14 @@ Task<void> Notify::wait() {
         auto slot = asio::get_associated_cancellation_slot(handler);
         waiters->waiting.push_back(std::make_unique<Waiters::Waiting<Handler>>(waiters->executor, std::move(handler)));
         if (!slot.is_connected()) return;
-        const Waiters::Waiter* const mine = waiters->waiting.back().get();
+        const std::uint64_t mine = waiters->waiting.back()->id = ++waiters->last_id;
         slot.assign([weak = std::weak_ptr<Waiters>(waiters), mine](asio::cancellation_type) {
             const auto alive = weak.lock();
             if (!alive) return;
             for (auto it = alive->waiting.begin(); it != alive->waiting.end(); ++it) {
-                if (it->get() != mine) continue;
-                const auto waiter = std::move(*it);
+                if ((*it)->id != mine) continue;
+                // This function lives in the slot that resume() clears: nothing of it is used after that.
+                const std::shared_ptr<Waiters::Waiter> waiter = std::move(*it);
                 alive->waiting.erase(it);
                 waiter->resume(asio::error::operation_aborted);
                 return;

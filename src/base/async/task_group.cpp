@@ -6,6 +6,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -25,7 +26,7 @@ struct TaskGroup::Children {
     explicit Children(Executor on) : executor(on), ended(std::move(on)) {}
 
     Executor executor;
-    std::list<Child> running;
+    std::list<std::shared_ptr<Child>> running;
     bool closing = false;
     Notify ended;
 };
@@ -40,15 +41,17 @@ TaskGroup::~TaskGroup() {
 void TaskGroup::spawn(std::string name, Task<void> task) {
     if (children_->closing) return;
     const auto children = children_;
-    children->running.emplace_back();
-    const auto child = std::prev(children->running.end());
+    const auto child = std::make_shared<Children::Child>();
     child->name = std::move(name);
+    children->running.push_back(child);
     asio::co_spawn(
         children->executor, std::move(task),
         asio::bind_cancellation_slot(child->stop.slot(), [children, child](const std::exception_ptr& error) {
-            const std::string child_name = child->name;
-            children->running.erase(child);
+            const std::string& child_name = child->name;
+            children->running.remove(child);
             children->ended.notify();
+            // The signal outlives the coroutine's own state, which is freed after this handler.
+            asio::post(children->executor, [child] {});
             if (!error) return;
             try {
                 std::rethrow_exception(error);
@@ -63,13 +66,8 @@ void TaskGroup::spawn(std::string name, Task<void> task) {
 }
 
 void TaskGroup::cancel() {
-    // A child may end inside emit(), and its handler erases it: walk over a copy of the positions.
-    std::vector<Children::Child*> running;
-    for (auto& child : children_->running) running.push_back(&child);
-    for (Children::Child* child : running) {
-        const bool here = std::ranges::any_of(children_->running, [&](const auto& c) { return &c == child; });
-        if (here) child->stop.emit(asio::cancellation_type::terminal);
-    }
+    const auto running = children_->running;  // a copy: a child may end inside emit()
+    for (const auto& child : running) child->stop.emit(asio::cancellation_type::terminal);
 }
 
 Task<void> TaskGroup::close() {
