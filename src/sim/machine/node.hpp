@@ -1,0 +1,144 @@
+// A simulated machine: containers that are small programs, volumes that are rows of a table, guests that boot in no time.
+// It implements the ports a kubelet and a node agent use; what runs above them is the product's own code.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/link.hpp"
+#include "base/async/task_group.hpp"
+#include "sim/core/context.hpp"
+#include "solo/runtime.hpp"
+
+namespace berth::sim {
+
+/// What an import source does when a worker reads it. Tests change it while the world runs.
+struct Source {
+    Duration takes = std::chrono::milliseconds(200);
+    std::string content = "image";   ///< what the volume holds afterwards
+    int fails = 0;                   ///< this many attempts end with exit code 1 and `message`
+    std::string message = "Unable to process data: unexpected EOF";
+    bool fatal = false;              ///< a checksum mismatch: never succeeds
+};
+
+/// What is on a volume; also says who may be looking at it.
+struct Volume {
+    Bytes size;
+    bool block = false;
+    std::string content;             ///< "" = blank
+    std::set<std::string> writers;   ///< containers that have it mounted for writing
+};
+
+/// How pods of a test behave; the key is a prefix of the pod's name, the longest wins.
+struct Behaviour {
+    std::optional<int> exit_code;    ///< of the compute container of a temp pod
+    bool holds = false;              ///< the container runs until released
+    bool image_blocked = false;
+};
+
+class Node;
+
+/// What all nodes of one world share.
+struct Machines {
+    explicit Machines(Context& c) : context(c), clock(c) {}
+
+    Context& context;
+    SimClock clock;
+    std::map<std::string, Source> sources;            ///< by URL
+    std::map<std::string, Behaviour> behaviours;      ///< by prefix of the pod name
+    std::map<std::string, Volume> volumes;            ///< by PV name
+    std::vector<std::string> trace;                   ///< what the machines did, in order
+    std::map<Uid, struct Launcher*> launchers;        ///< by pod
+
+    void note(std::string line);
+    [[nodiscard]] Behaviour behaviour_of(const std::string& pod) const;
+};
+
+/// The program of a VM pod's compute container: monitor, launcher, hypervisor and guest in one.
+struct Launcher {
+    Launcher(Machines& m, Uid uid) : machines(m), pod(std::move(uid)), changed(m.context.executor()) {}
+
+    Machines& machines;
+    Uid pod;
+    agent::Report report;
+    std::uint64_t version = 0;
+    bool ends = false;     ///< the container's program is about to exit
+    int exit_code = 0;
+    Notify changed;        ///< for the container's program
+    std::vector<std::shared_ptr<Channel<agent::Report>>> listeners;
+
+    void publish();
+    /// The guest powers itself off, or crashes.
+    void power_off();
+    void crash();
+};
+
+class Node final : public solo::Runtime, public solo::VolumeHost {
+public:
+    Node(Machines& machines, std::string name);
+    ~Node() override;
+
+    // Runtime
+    Task<Result<void>> resolve_image(std::string image) override;
+    Task<Result<void>> start(solo::ContainerSpec spec) override;
+    Task<Result<void>> signal(std::string id, std::string name) override;
+    Task<Result<void>> remove(std::string id) override;
+    Task<Result<std::vector<solo::ContainerInfo>>> list() override;
+    void on_change(std::function<void(Uid pod)> call) override { on_change_.push_back(std::move(call)); }
+    std::string log_path(const Uid&, const std::string&) override { return {}; }
+
+    // VolumeHost
+    Task<Result<std::string>> make_pod_dir(Uid pod) override;
+    Task<Result<std::string>> make_empty_dir(Uid pod, std::string volume, bool in_memory, std::optional<std::int64_t> fs_group, bool propagates) override;
+    Task<Result<std::string>> write_files(Uid pod, std::string volume, std::map<std::string, std::string> files, std::int64_t mode, std::optional<std::int64_t> fs_group) override;
+    Task<Result<std::string>> open_path(std::string path, std::string type, std::optional<std::int64_t> fs_group) override;
+    Task<Result<void>> remove_pod_dir(Uid pod) override;
+    Task<Result<std::vector<Uid>>> list_pods() override;
+    Task<Result<std::string>> make_volume(std::string volume, Bytes size, bool block) override;
+    Task<Result<void>> delete_volume(std::string volume) override;
+    Task<Result<void>> grow_volume(std::string volume, Bytes size) override;
+    Task<Result<void>> restore_volumes() override;
+
+    // For tests
+    std::set<std::string> failing_volumes;  ///< make_volume of these answers "no space left on device"
+    /// Ends a held container.
+    void release(const std::string& pod_prefix, int exit_code = 0);
+    [[nodiscard]] const std::map<std::string, solo::ContainerInfo>& containers() const { return infos_; }
+    [[nodiscard]] const std::set<Uid>& pod_dirs() const { return pod_dirs_; }
+    void kill_launcher(const std::string& pod_prefix);
+
+private:
+    struct Process;
+    Task<void> run(std::shared_ptr<Process> process);
+    Task<int> program(std::shared_ptr<Process> process);
+    Task<int> import_image(std::shared_ptr<Process> process);
+    Task<int> launcher(std::shared_ptr<Process> process);
+    Task<int> until_signalled(std::shared_ptr<Process> process);
+    void ended(const std::shared_ptr<Process>& process, int exit_code);
+    void tell(const Uid& pod);
+    [[nodiscard]] Volume* volume_at(const std::string& host_path);
+
+    Machines& machines_;
+    std::string name_;
+    std::map<std::string, solo::ContainerInfo> infos_;  ///< by container id
+    std::map<std::string, std::shared_ptr<Process>> processes_;
+    std::set<Uid> pod_dirs_;
+    std::vector<std::function<void(Uid)>> on_change_;
+    TaskGroup group_;
+};
+
+/// Connects agents to the launchers of the world.
+class SimConnector final : public agent::Connector {
+public:
+    explicit SimConnector(Machines& machines) : machines_(machines) {}
+    Task<Result<std::unique_ptr<agent::Link>>> connect(Uid pod) override;
+
+private:
+    Machines& machines_;
+};
+
+}  // namespace berth::sim
