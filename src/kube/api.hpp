@@ -44,6 +44,9 @@ public:
     /// `user` is who asks in process; over the network the transport's credentials decide.
     Api(Transport& transport, User user) : transport_(transport), user_(std::move(user)) {}
 
+    /// The same server, asked by someone else.
+    [[nodiscard]] Api as(User user) const { return {transport_, std::move(user)}; }
+
     /// Errors  not_found, forbidden, unavailable, timeout
     Task<Result<Document>> get(api::Key key);
     /// All objects, page by page, at one resource version.

@@ -49,7 +49,14 @@ struct Work {
 };
 
 struct Queue {
+    Queue(Controller c, const Api& engine_api, Clock& clock)
+        : controller(std::move(c)),
+          api(controller.user.name.empty() ? engine_api : engine_api.as(controller.user)),
+          events(api, clock) {}
+
     Controller controller;
+    Api api;
+    EventRecorder events;
     std::map<WorkKey, Work> works;
     std::deque<WorkKey> ready;
     int running = 0;
@@ -66,14 +73,13 @@ std::uint64_t version_of(const Document& document) {
 
 struct Engine::State {
     State(Executor on, Clock& c, Entropy& e, Log& l, Api a)
-        : executor(on), clock(c), entropy(e), log(l), api(a), events(std::move(a), c), timer(on), progress(on), group(on) {}
+        : executor(on), clock(c), entropy(e), log(l), api(std::move(a)), timer(on), progress(on), group(on) {}
 
     Executor executor;
     Clock& clock;
     Entropy& entropy;
     Log& log;
     Api api;
-    EventRecorder events;
     std::vector<std::pair<std::unique_ptr<CacheBase>, ListOptions>> caches;
     std::vector<std::unique_ptr<Queue>> queues;
     std::deque<JournalLine> journal;
@@ -201,23 +207,23 @@ struct Engine::State {
 
     Task<Result<void>> execute(Queue& queue, api::Intent intent, std::vector<Written>& written) {
         if (auto* create = std::get_if<api::Create>(&intent)) {
-            const Result<void> done = co_await run(std::move(*create), written);
+            const Result<void> done = co_await run(queue.api, std::move(*create), written);
             co_return done;
         }
         if (auto* patch = std::get_if<api::Patch>(&intent)) {
-            const Result<void> done = co_await run(std::move(*patch), written);
+            const Result<void> done = co_await run(queue.api, std::move(*patch), written);
             co_return done;
         }
         if (auto* remove = std::get_if<api::Delete>(&intent)) {
-            const Result<void> done = co_await run(std::move(*remove), written);
+            const Result<void> done = co_await run(queue.api, std::move(*remove), written);
             co_return done;
         }
         if (auto* bind = std::get_if<api::Bind>(&intent)) {
-            const Result<void> done = co_await run(std::move(*bind), written);
+            const Result<void> done = co_await run(queue.api, std::move(*bind), written);
             co_return done;
         }
         if (auto* event = std::get_if<api::Emit>(&intent)) {
-            co_await events.record(queue.controller.name, std::move(*event));
+            co_await queue.events.record(queue.controller.name, std::move(*event));
             co_return Result<void>();
         }
         const Result<void> done = co_await queue.controller.effect(std::get<api::Effect>(std::move(intent)));
@@ -225,10 +231,10 @@ struct Engine::State {
     }
 
     // A binding answers with a Status, which has no version: the pod says which one shows it.
-    Task<Result<void>> run(api::Bind bind, std::vector<Written>& written) {
-        const Result<void> bound = co_await api.bind(bind.pod, bind.uid, bind.node);
+    Task<Result<void>> run(Api server, api::Bind bind, std::vector<Written>& written) {
+        const Result<void> bound = co_await server.bind(bind.pod, bind.uid, bind.node);
         if (!bound) co_return bound;
-        const Result<Document> pod = co_await api.get(bind.pod);
+        const Result<Document> pod = co_await server.get(bind.pod);
         if (pod) note(api::kPod, *pod, written);
         co_return Result<void>();
     }
@@ -237,15 +243,15 @@ struct Engine::State {
         if (const CacheBase* cache = find(kind)) written.push_back({.cache = cache, .version = version_of(document)});
     }
 
-    Task<Result<void>> run(api::Create create, std::vector<Written>& written) {
+    Task<Result<void>> run(Api server, api::Create create, std::vector<Written>& written) {
         const api::Key key = api::key_of(create.document);
-        const Result<Document> created = co_await api.create(create.document);
+        const Result<Document> created = co_await server.create(create.document);
         if (created) {
             note(*key.kind, *created, written);
             co_return Result<void>();
         }
         if (created.error().kind != ErrorKind::already_exists) co_return std::unexpected(created.error());
-        const Result<Document> found = co_await api.get(key);
+        const Result<Document> found = co_await server.get(key);
         if (!found) co_return std::unexpected(created.error());
         const auto controller_uid = [](const json::Value& document) -> std::string {
             const json::Value* owners = json::find(document, "/metadata/ownerReferences");
@@ -262,11 +268,11 @@ struct Engine::State {
         co_return Result<void>();
     }
 
-    Task<Result<void>> run(api::Patch patch, std::vector<Written>& written) {
+    Task<Result<void>> run(Api server, api::Patch patch, std::vector<Written>& written) {
         if (!patch.uid.empty()) json::set(patch.patch, "/metadata/uid", json::Value(patch.uid.value));
         if (patch.at) json::set(patch.patch, "/metadata/resourceVersion", json::Value(patch.at->value));
         std::string subresource = patch.part == api::Part::status && patch.key.kind->has_status ? "status" : "";
-        const Result<Document> patched = co_await api.patch(patch.key, std::move(patch.patch), std::move(subresource));
+        const Result<Document> patched = co_await server.patch(patch.key, std::move(patch.patch), std::move(subresource));
         if (patched) {
             note(*patch.key.kind, *patched, written);
             co_return Result<void>();
@@ -275,9 +281,9 @@ struct Engine::State {
         co_return std::unexpected(patched.error());
     }
 
-    Task<Result<void>> run(api::Delete remove, std::vector<Written>& written) {
+    Task<Result<void>> run(Api server, api::Delete remove, std::vector<Written>& written) {
         DeleteOptions options{remove.uid, remove.grace_seconds, remove.propagation};
-        const Result<void> removed = co_await api.remove(remove.key, std::move(options));
+        const Result<void> removed = co_await server.remove(remove.key, std::move(options));
         if (removed) {
             if (const CacheBase* cache = find(*remove.key.kind); cache != nullptr && !remove.uid.empty()) {
                 written.push_back({.cache = cache, .version = 0, .ns = remove.key.ns, .name = remove.key.name, .uid = remove.uid});
@@ -372,8 +378,7 @@ void Engine::add_cache(std::unique_ptr<CacheBase> cache, ListOptions options) {
 }
 
 Engine::Enqueue Engine::add(Controller controller) {
-    auto queue = std::make_unique<Queue>();
-    queue->controller = std::move(controller);
+    auto queue = std::make_unique<Queue>(std::move(controller), state_->api, state_->clock);
     Queue* const added = queue.get();
     State* const state = state_.get();
     state_->queues.push_back(std::move(queue));

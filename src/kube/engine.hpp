@@ -32,6 +32,7 @@ struct Controller {
     /// Executes api::Effect intents; only controllers that emit them have it.
     std::function<Task<Result<void>>(api::Effect)> effect = {};
     int parallel = 4;  ///< keys worked on at once
+    User user = {};    ///< who writes; nobody: the engine's own identity
 };
 
 /// A wait that the last plan of a key left behind.
