@@ -5,17 +5,21 @@ namespace berth::agent {
 json::Value to_json(const Report& report) {
     json::Array disks;
     for (const DiskReport& disk : report.disks) {
-        disks.push_back(json::Object{{"name", disk.name}, {"target", disk.target}, {"size", disk.size}});
+        disks.push_back(json::Object{
+            {"name",   disk.name  },
+            {"target", disk.target},
+            {"size",   disk.size  }
+        });
     }
     return json::Object{
-        {"v", 1},
-        {"op", "report"},
-        {"state", report.state},
-        {"reason", report.reason},
-        {"error", report.error},
-        {"disks", std::move(disks)},
+        {"v",           1                  },
+        {"op",          "report"           },
+        {"state",       report.state       },
+        {"reason",      report.reason      },
+        {"error",       report.error       },
+        {"disks",       std::move(disks)   },
         {"machineType", report.machine_type},
-        {"accelerator", report.accelerator},
+        {"accelerator", report.accelerator },
     };
 }
 
@@ -43,13 +47,13 @@ Result<Report> report_from(const json::Value& line) {
 
 json::Value to_json(const VolumePath& path) {
     return json::Object{
-        {"name", path.name},
-        {"path", path.path},
-        {"block", path.block},
-        {"format", path.format},
-        {"readOnly", path.read_only},
+        {"name",           path.name            },
+        {"path",           path.path            },
+        {"block",          path.block           },
+        {"format",         path.format          },
+        {"readOnly",       path.read_only       },
         {"createIfAbsent", path.create_if_absent},
-        {"size", path.size},
+        {"size",           path.size            },
     };
 }
 
@@ -62,7 +66,8 @@ Result<VolumePath> volume_path_from(const json::Value& value) {
     out.read_only = json::bool_at(value, "/readOnly");
     out.create_if_absent = json::bool_at(value, "/createIfAbsent");
     out.size = json::integer_at(value, "/size").value_or(0);
-    if (out.name.empty() || out.path.empty()) return fail(ErrorKind::invalid, "a volume needs a name and a path: " + json::print(value));
+    if (out.name.empty() || out.path.empty())
+        return fail(ErrorKind::invalid, "a volume needs a name and a path: " + json::print(value));
     return out;
 }
 

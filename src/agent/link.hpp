@@ -21,8 +21,8 @@ namespace berth::agent {
 
 /// A disk as the launcher finds it inside its pod.
 struct VolumePath {
-    std::string name;    ///< volume name
-    std::string path;    ///< "/var/run/kubevirt-private/vmi-disks/root/disk.img", "/dev/root"
+    std::string name;  ///< volume name
+    std::string path;  ///< "/var/run/kubevirt-private/vmi-disks/root/disk.img", "/dev/root"
     bool block = false;
     std::string format = "raw";
     bool read_only = false;

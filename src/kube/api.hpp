@@ -15,7 +15,7 @@ namespace berth::kube {
 using Document = std::shared_ptr<const json::Value>;
 
 struct ListOptions {
-    std::string ns;              ///< "" = all
+    std::string ns;  ///< "" = all
     std::string label_selector;
     std::string field_selector;
 };
@@ -37,7 +37,9 @@ Error error_of(const Response& response);
 Error error_of_status(const json::Value& status);
 
 /// "/api/v1/namespaces/default/pods/web" and its like; name "" = the collection, ns "" = all namespaces.
-std::string path_of(const api::Kind& kind, const std::string& ns, const std::string& name = "", const std::string& subresource = "");
+std::string path_of(
+    const api::Kind& kind, const std::string& ns, const std::string& name = "", const std::string& subresource = ""
+);
 
 class Api {
 public:

@@ -21,7 +21,8 @@ void CacheBase::replace(const std::vector<Document>& items, const ResourceVersio
         std::string ns(json::text_at(*item, "/metadata/namespace"));
         std::string name(json::text_at(*item, "/metadata/name"));
         const api::ObjectMeta* known = meta(ns, name);
-        const bool same = known != nullptr && known->resource_version.value == json::text_at(*item, "/metadata/resourceVersion");
+        const bool same =
+            known != nullptr && known->resource_version.value == json::text_at(*item, "/metadata/resourceVersion");
         if (!same) store(ns, name, item);
         present.emplace(std::move(ns), std::move(name));
     }
@@ -34,7 +35,8 @@ void CacheBase::replace(const std::vector<Document>& items, const ResourceVersio
 void CacheBase::put(const Document& document) {
     seen_ = std::max(seen_, number(json::text_at(*document, "/metadata/resourceVersion")));
     store(
-        std::string(json::text_at(*document, "/metadata/namespace")), std::string(json::text_at(*document, "/metadata/name")),
+        std::string(json::text_at(*document, "/metadata/namespace")),
+        std::string(json::text_at(*document, "/metadata/name")),
         document
     );
     if (progressed) progressed();
@@ -43,7 +45,8 @@ void CacheBase::put(const Document& document) {
 void CacheBase::remove(const Document& document) {
     seen_ = std::max(seen_, number(json::text_at(*document, "/metadata/resourceVersion")));
     store(
-        std::string(json::text_at(*document, "/metadata/namespace")), std::string(json::text_at(*document, "/metadata/name")),
+        std::string(json::text_at(*document, "/metadata/namespace")),
+        std::string(json::text_at(*document, "/metadata/name")),
         nullptr
     );
     if (progressed) progressed();

@@ -116,11 +116,14 @@ struct Engine::State {
         const api::Plan plan = queue.controller.plan(key);
         if (!plan.intents.empty()) {
             log.info(
-                "planned", {{"controller", queue.controller.name},
-                            {"object", api::print(key)},
-                            {"spec", std::string(plan.spec)},
-                            {"rule", std::string(plan.rule)},
-                            {"intents", std::to_string(plan.intents.size())}}
+                "planned",
+                {
+                    {"controller", queue.controller.name              },
+                    {"object",     api::print(key)                    },
+                    {"spec",       std::string(plan.spec)             },
+                    {"rule",       std::string(plan.rule)             },
+                    {"intents",    std::to_string(plan.intents.size())}
+            }
             );
         }
         std::vector<Written> written;
@@ -135,7 +138,13 @@ struct Engine::State {
         finish(queue, key, plan, std::move(written), std::move(failure));
     }
 
-    void finish(Queue& queue, const WorkKey& key, const api::Plan& plan, std::vector<Written> written, std::optional<Failure> failure) {
+    void finish(
+        Queue& queue,
+        const WorkKey& key,
+        const api::Plan& plan,
+        std::vector<Written> written,
+        std::optional<Failure> failure
+    ) {
         --queue.running;
         Work& work = queue.works[key];
         work.rule = plan.rule;
@@ -149,7 +158,15 @@ struct Engine::State {
         }
         if (failure) {
             failure->count = ++work.failures;
-            log.warn("intent failed", {{"controller", queue.controller.name}, {"object", api::print(key)}, {"intent", failure->intent}, {"error", failure->error.message}});
+            log.warn(
+                "intent failed",
+                {
+                    {"controller", queue.controller.name },
+                    {"object",     api::print(key)       },
+                    {"intent",     failure->intent       },
+                    {"error",      failure->error.message}
+            }
+            );
             work.wake_at = clock.monotonic() + retry_after(work.failures);
             timer.notify();
         } else {
@@ -171,7 +188,8 @@ struct Engine::State {
         Duration delay = kFirstRetry;
         for (int i = 1; i < failures && delay < kLongestRetry; ++i) delay *= 2;
         delay = std::min(delay, kLongestRetry);
-        return delay + Duration(static_cast<std::int64_t>(entropy.next() % static_cast<std::uint64_t>(delay.count() / 2 + 1)));
+        return delay +
+               Duration(static_cast<std::int64_t>(entropy.next() % static_cast<std::uint64_t>(delay.count() / 2 + 1)));
     }
 
     // Lets a held key go on once the caches show everything it wrote.
@@ -272,7 +290,8 @@ struct Engine::State {
         if (!patch.uid.empty()) json::set(patch.patch, "/metadata/uid", json::Value(patch.uid.value));
         if (patch.at) json::set(patch.patch, "/metadata/resourceVersion", json::Value(patch.at->value));
         std::string subresource = patch.part == api::Part::status && patch.key.kind->has_status ? "status" : "";
-        const Result<Document> patched = co_await server.patch(patch.key, std::move(patch.patch), std::move(subresource));
+        const Result<Document> patched =
+            co_await server.patch(patch.key, std::move(patch.patch), std::move(subresource));
         if (patched) {
             note(*patch.key.kind, *patched, written);
             co_return Result<void>();
@@ -286,7 +305,9 @@ struct Engine::State {
         const Result<void> removed = co_await server.remove(remove.key, std::move(options));
         if (removed) {
             if (const CacheBase* cache = find(*remove.key.kind); cache != nullptr && !remove.uid.empty()) {
-                written.push_back({.cache = cache, .version = 0, .ns = remove.key.ns, .name = remove.key.name, .uid = remove.uid});
+                written.push_back(
+                    {.cache = cache, .version = 0, .ns = remove.key.ns, .name = remove.key.name, .uid = remove.uid}
+                );
             }
             co_return Result<void>();
         }
@@ -296,10 +317,21 @@ struct Engine::State {
         co_return std::unexpected(removed.error());
     }
 
-    void write_journal(const Queue& queue, const WorkKey& key, const api::Plan& plan, const api::Intent& intent, const Result<void>& done) {
+    void write_journal(
+        const Queue& queue,
+        const WorkKey& key,
+        const api::Plan& plan,
+        const api::Intent& intent,
+        const Result<void>& done
+    ) {
         if (journal.size() >= kJournalLines) journal.pop_front();
         journal.push_back(
-            {clock.now(), queue.controller.name, key, std::string(plan.spec), std::string(plan.rule), api::print(intent),
+            {clock.now(),
+             queue.controller.name,
+             key,
+             std::string(plan.spec),
+             std::string(plan.rule),
+             api::print(intent),
              done ? "ok" : done.error().message}
         );
     }
@@ -333,7 +365,12 @@ struct Engine::State {
             for (auto& [key, work] : queue->works) {
                 if (work.at == Work::At::held && work.held_until) {
                     if (*work.held_until <= now) {
-                        log.debug("own write not seen", {{"object", api::print(key)}});
+                        log.debug(
+                            "own write not seen",
+                            {
+                                {"object", api::print(key)}
+                        }
+                        );
                         work.written.clear();
                         due.push_back(key);
                     } else {

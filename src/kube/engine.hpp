@@ -47,7 +47,7 @@ struct RecordedWait {
 struct Failure {
     std::string intent;  ///< as api::print gives it
     Error error;
-    int count = 0;       ///< in a row
+    int count = 0;  ///< in a row
 };
 
 /// One executed intent, for `berth timeline`.

@@ -31,8 +31,15 @@ Task<void> reflect(CacheBase& cache, Api api, ListOptions options, Clock& clock,
     Duration delay = kFirstDelay;
     const std::string kind(cache.kind().plural);
     const auto pause = [&](const Error& error) {
-        log.warn("cannot follow", {{"kind", kind}, {"error", error.message}});
-        const Duration jittered = delay + Duration(static_cast<std::int64_t>(entropy.next() % static_cast<std::uint64_t>(delay.count())));
+        log.warn(
+            "cannot follow",
+            {
+                {"kind",  kind         },
+                {"error", error.message}
+        }
+        );
+        const Duration jittered =
+            delay + Duration(static_cast<std::int64_t>(entropy.next() % static_cast<std::uint64_t>(delay.count())));
         delay = std::min(delay * 2, kLongestDelay);
         return clock.sleep_for(jittered);
     };

@@ -9,7 +9,8 @@
 
 namespace berth::kube {
 
-/// Runs until cancelled. The first list asks for the newest state; errors are retried after 0.8 s doubling to 30 s, jittered.
+/// Runs until cancelled. The first list asks for the newest state; errors are retried after 0.8 s doubling to 30 s,
+/// jittered.
 Task<void> reflect(CacheBase& cache, Api api, ListOptions options, Clock& clock, Entropy& entropy, Log& log);
 
 }  // namespace berth::kube

@@ -15,7 +15,9 @@ std::unexpected<Error> not_connected() {
 
 }  // namespace
 
-Launchers::Launchers(Executor executor, Clock& clock, agent::Connector& connector, std::function<void(const Uid&)> on_report)
+Launchers::Launchers(
+    Executor executor, Clock& clock, agent::Connector& connector, std::function<void(const Uid&)> on_report
+)
     : clock_(clock), connector_(connector), on_report_(std::move(on_report)), group_(std::move(executor)) {}
 
 Launchers::~Launchers() = default;
@@ -65,7 +67,8 @@ Task<void> Launchers::keep(std::shared_ptr<Connection> connection, Uid pod) {
         }
         connection->link.reset();
         // A final report stays: the launcher ends after it, and what it said is still true.
-        const bool is_final = connection->report && (connection->report->state == "shutoff" || connection->report->state == "crashed");
+        const bool is_final =
+            connection->report && (connection->report->state == "shutoff" || connection->report->state == "crashed");
         if (!is_final) connection->report.reset();
         if (connection->wanted) on_report_(pod);
         if (is_final) co_return;

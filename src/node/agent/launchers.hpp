@@ -14,7 +14,9 @@ namespace berth::node {
 class Launchers {
 public:
     /// `on_report` is called with the pod after each report, and when a connection was made or lost.
-    Launchers(Executor executor, Clock& clock, agent::Connector& connector, std::function<void(const Uid& pod)> on_report);
+    Launchers(
+        Executor executor, Clock& clock, agent::Connector& connector, std::function<void(const Uid& pod)> on_report
+    );
     ~Launchers();
 
     /// Keeps a connection to this pod's launcher until drop(). Idempotent.

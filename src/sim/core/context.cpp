@@ -50,7 +50,8 @@ bool Context::step() {
     Work work = std::move(ready_[choice]);
     ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(choice));
     ++steps_;
-    hash_ = (hash_ ^ choice ^ static_cast<std::uint64_t>(now_.time_since_epoch().count()) ^ ready_.size()) * 0x100000001b3;
+    hash_ =
+        (hash_ ^ choice ^ static_cast<std::uint64_t>(now_.time_since_epoch().count()) ^ ready_.size()) * 0x100000001b3;
     work->run();
     return true;
 }

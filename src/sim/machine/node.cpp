@@ -72,7 +72,9 @@ Task<Result<void>> Node::start(solo::ContainerSpec spec) {
     for (const solo::Device& device : s.devices) {
         if (Volume* volume = device.read_only ? nullptr : volume_at(device.host_path)) volume->writers.insert(id);
     }
-    infos_[id] = {.pod_uid = s.pod_uid, .name = s.name, .attempt = s.attempt, .id = id, .phase = solo::ContainerPhase::created};
+    infos_[id] = {
+        .pod_uid = s.pod_uid, .name = s.name, .attempt = s.attempt, .id = id, .phase = solo::ContainerPhase::created
+    };
     processes_[id] = process;
     machines_.note("start " + name_ + " " + s.pod_name + "/" + s.name);
     group_.spawn("container", run(process));
@@ -121,7 +123,8 @@ Task<int> Node::until_signalled(std::shared_ptr<Process> process) {
 
 Task<int> Node::import_image(std::shared_ptr<Process> process) {
     const solo::ContainerSpec& spec = process->spec;
-    Source& source = machines_.sources[env_of(spec, "IMPORTER_SOURCE") == "none" ? "" : env_of(spec, "IMPORTER_ENDPOINT")];
+    Source& source =
+        machines_.sources[env_of(spec, "IMPORTER_SOURCE") == "none" ? "" : env_of(spec, "IMPORTER_ENDPOINT")];
     co_await machines_.clock.sleep_for(source.takes);
     if (process->killed_with) co_return *process->killed_with;
     if (source.fatal) {
@@ -169,7 +172,9 @@ void Node::ended(const std::shared_ptr<Process>& process, int exit_code) {
     info.pid = 0;
     info.termination_message = process->message;
     for (auto& [name, volume] : machines_.volumes) volume.writers.erase(process->id);
-    machines_.note("exit " + name_ + " " + process->spec.pod_name + "/" + process->spec.name + " " + std::to_string(exit_code));
+    machines_.note(
+        "exit " + name_ + " " + process->spec.pod_name + "/" + process->spec.name + " " + std::to_string(exit_code)
+    );
     processes_.erase(process->id);
     tell(process->spec.pod_uid);
 }
@@ -216,11 +221,14 @@ Task<Result<std::string>> Node::make_empty_dir(Uid pod, std::string volume, bool
     co_return "/sim/" + name_ + "/pods/" + pod.value + "/" + volume;
 }
 
-Task<Result<std::string>> Node::write_files(Uid pod, std::string volume, std::map<std::string, std::string>, std::int64_t, std::optional<std::int64_t>) {
+Task<Result<std::string>> Node::
+    write_files(Uid pod, std::string volume, std::map<std::string, std::string>, std::int64_t, std::optional<std::int64_t>) {
     co_return "/sim/" + name_ + "/pods/" + pod.value + "/" + volume;
 }
 
-Task<Result<std::string>> Node::open_path(std::string path, std::string, std::optional<std::int64_t>) { co_return path; }
+Task<Result<std::string>> Node::open_path(std::string path, std::string, std::optional<std::int64_t>) {
+    co_return path;
+}
 
 Task<Result<void>> Node::remove_pod_dir(Uid pod) {
     pod_dirs_.erase(pod);

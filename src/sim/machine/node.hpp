@@ -1,5 +1,5 @@
-// A simulated machine: containers that are small programs, volumes that are rows of a table, guests that boot in no time.
-// It implements the ports a kubelet and a node agent use; what runs above them is the product's own code.
+// A simulated machine: containers that are small programs, volumes that are rows of a table, guests that boot in no
+// time. It implements the ports a kubelet and a node agent use; what runs above them is the product's own code.
 #pragma once
 
 #include <functional>
@@ -19,24 +19,24 @@ namespace berth::sim {
 /// What an import source does when a worker reads it. Tests change it while the world runs.
 struct Source {
     Duration takes = std::chrono::milliseconds(200);
-    std::string content = "image";   ///< what the volume holds afterwards
-    int fails = 0;                   ///< this many attempts end with exit code 1 and `message`
+    std::string content = "image";  ///< what the volume holds afterwards
+    int fails = 0;                  ///< this many attempts end with exit code 1 and `message`
     std::string message = "Unable to process data: unexpected EOF";
-    bool fatal = false;              ///< a checksum mismatch: never succeeds
+    bool fatal = false;  ///< a checksum mismatch: never succeeds
 };
 
 /// What is on a volume; also says who may be looking at it.
 struct Volume {
     Bytes size;
     bool block = false;
-    std::string content;             ///< "" = blank
-    std::set<std::string> writers;   ///< containers that have it mounted for writing
+    std::string content;            ///< "" = blank
+    std::set<std::string> writers;  ///< containers that have it mounted for writing
 };
 
 /// How pods of a test behave; the key is a prefix of the pod's name, the longest wins.
 struct Behaviour {
-    std::optional<int> exit_code;    ///< of the compute container of a temp pod
-    bool holds = false;              ///< the container runs until released
+    std::optional<int> exit_code;  ///< of the compute container of a temp pod
+    bool holds = false;            ///< the container runs until released
     bool image_blocked = false;
 };
 
@@ -48,11 +48,11 @@ struct Machines {
 
     Context& context;
     SimClock clock;
-    std::map<std::string, Source> sources;            ///< by URL
-    std::map<std::string, Behaviour> behaviours;      ///< by prefix of the pod name
-    std::map<std::string, Volume> volumes;            ///< by PV name
-    std::vector<std::string> trace;                   ///< what the machines did, in order
-    std::map<Uid, struct Launcher*> launchers;        ///< by pod
+    std::map<std::string, Source> sources;        ///< by URL
+    std::map<std::string, Behaviour> behaviours;  ///< by prefix of the pod name
+    std::map<std::string, Volume> volumes;        ///< by PV name
+    std::vector<std::string> trace;               ///< what the machines did, in order
+    std::map<Uid, struct Launcher*> launchers;    ///< by pod
 
     void note(std::string line);
     [[nodiscard]] Behaviour behaviour_of(const std::string& pod) const;
@@ -66,9 +66,9 @@ struct Launcher {
     Uid pod;
     agent::Report report;
     std::uint64_t version = 0;
-    bool ends = false;     ///< the container's program is about to exit
+    bool ends = false;  ///< the container's program is about to exit
     int exit_code = 0;
-    Notify changed;        ///< for the container's program
+    Notify changed;  ///< for the container's program
     std::vector<std::shared_ptr<Channel<agent::Report>>> listeners;
 
     void publish();
@@ -93,9 +93,18 @@ public:
 
     // VolumeHost
     Task<Result<std::string>> make_pod_dir(Uid pod) override;
-    Task<Result<std::string>> make_empty_dir(Uid pod, std::string volume, bool in_memory, std::optional<std::int64_t> fs_group, bool propagates) override;
-    Task<Result<std::string>> write_files(Uid pod, std::string volume, std::map<std::string, std::string> files, std::int64_t mode, std::optional<std::int64_t> fs_group) override;
-    Task<Result<std::string>> open_path(std::string path, std::string type, std::optional<std::int64_t> fs_group) override;
+    Task<Result<std::string>> make_empty_dir(
+        Uid pod, std::string volume, bool in_memory, std::optional<std::int64_t> fs_group, bool propagates
+    ) override;
+    Task<Result<std::string>> write_files(
+        Uid pod,
+        std::string volume,
+        std::map<std::string, std::string> files,
+        std::int64_t mode,
+        std::optional<std::int64_t> fs_group
+    ) override;
+    Task<Result<std::string>> open_path(std::string path, std::string type, std::optional<std::int64_t> fs_group)
+        override;
     Task<Result<void>> remove_pod_dir(Uid pod) override;
     Task<Result<std::vector<Uid>>> list_pods() override;
     Task<Result<std::string>> make_volume(std::string volume, Bytes size, bool block) override;
