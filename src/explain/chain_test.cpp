@@ -1,0 +1,74 @@
+#include "explain/chain.hpp"
+
+namespace berth::explain {
+namespace {
+
+api::VirtualMachine machine(std::string status) {
+    api::VirtualMachine vm;
+    vm.metadata.name = "db";
+    vm.status.printable_status = std::move(status);
+    vm.spec.vmi_template.emplace();
+    vm.spec.vmi_template->spec.volumes.push_back({.name = "root", .data_volume = api::DataVolumeVolumeSource{.name = "db-root"}});
+    return vm;
+}
+
+api::PersistentVolumeClaim claim(std::string phase) {
+    api::PersistentVolumeClaim out;
+    out.metadata.name = "db-root";
+    out.status.phase = std::move(phase);
+    return out;
+}
+
+api::DataVolume data_volume(std::string phase) {
+    api::DataVolume out;
+    out.metadata.name = "db-root";
+    out.status.phase = std::move(phase);
+    return out;
+}
+
+const Line* marked(const std::vector<Line>& lines, Mark mark) {
+    const auto it = std::ranges::find(lines, mark, &Line::mark);
+    return it == lines.end() ? nullptr : &*it;
+}
+
+TEST(Explain, WaitingDiskNamesTheScheduler) {
+    View view{.vm = machine("WaitingForVolumeBinding"), .data_volumes = {data_volume("WaitForFirstConsumer")}, .claims = {claim("Pending")}};
+    const auto lines = chain(view);
+    const Line* next = marked(lines, Mark::next);
+    ASSERT_NE(next, nullptr);
+    EXPECT_EQ(next->object, "pvc/db-root");
+    EXPECT_EQ(next->why, "waits for the scheduler to choose a node");
+}
+
+TEST(Explain, UnschedulablePodSaysWhy) {
+    View view{.vm = machine("ErrorUnschedulable"), .data_volumes = {data_volume("WaitForFirstConsumer")}, .claims = {claim("Pending")}};
+    api::Pod pod;
+    pod.metadata.name = "virt-launcher-db-x";
+    pod.metadata.annotations["kubevirt.io/ephemeral-provisioning"] = "true";
+    pod.status.phase = "Pending";
+    pod.status.conditions.push_back({.type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = "0/2 nodes are available: 2 Insufficient memory."});
+    view.pods.push_back(pod);
+    const Line* failed = marked(chain(view), Mark::failed);
+    ASSERT_NE(failed, nullptr);
+    EXPECT_EQ(failed->why, "0/2 nodes are available: 2 Insufficient memory.");
+    EXPECT_EQ(marked(chain(view), Mark::next), nullptr);
+}
+
+TEST(Explain, MissingClaimSaysWhatToDo) {
+    View view{.vm = machine("ErrorPvcNotFound")};
+    view.vm->spec.vmi_template->spec.volumes.front() = {.name = "root", .persistent_volume_claim = api::VmClaimSource{.claim_name = "c"}};
+    const Line* failed = marked(chain(view), Mark::failed);
+    ASSERT_NE(failed, nullptr);
+    EXPECT_EQ(failed->object, "pvc/c");
+}
+
+TEST(Explain, EverythingDoneHasNoNext) {
+    View view{.vm = machine("Running"), .data_volumes = {data_volume("Succeeded")}, .claims = {claim("Bound")}};
+    const auto lines = chain(view);
+    EXPECT_EQ(marked(lines, Mark::next), nullptr);
+    EXPECT_EQ(marked(lines, Mark::failed), nullptr);
+    EXPECT_NE(print(lines, {}).find("✓ vm/db  Running"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace berth::explain
