@@ -26,16 +26,16 @@ api::DataVolume data_volume(std::string phase) {
     return out;
 }
 
-const Line* marked(const std::vector<Line>& lines, Mark mark) {
+std::optional<Line> marked(const std::vector<Line>& lines, Mark mark) {
     const auto it = std::ranges::find(lines, mark, &Line::mark);
-    return it == lines.end() ? nullptr : &*it;
+    return it == lines.end() ? std::optional<Line>() : *it;
 }
 
 TEST(Explain, WaitingDiskNamesTheScheduler) {
     View view{.vm = machine("WaitingForVolumeBinding"), .data_volumes = {data_volume("WaitForFirstConsumer")}, .claims = {claim("Pending")}};
     const auto lines = chain(view);
-    const Line* next = marked(lines, Mark::next);
-    ASSERT_NE(next, nullptr);
+    const auto next = marked(lines, Mark::next);
+    ASSERT_TRUE(next);
     EXPECT_EQ(next->object, "pvc/db-root");
     EXPECT_EQ(next->why, "waits for the scheduler to choose a node");
 }
@@ -48,25 +48,25 @@ TEST(Explain, UnschedulablePodSaysWhy) {
     pod.status.phase = "Pending";
     pod.status.conditions.push_back({.type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = "0/2 nodes are available: 2 Insufficient memory."});
     view.pods.push_back(pod);
-    const Line* failed = marked(chain(view), Mark::failed);
-    ASSERT_NE(failed, nullptr);
+    const auto failed = marked(chain(view), Mark::failed);
+    ASSERT_TRUE(failed);
     EXPECT_EQ(failed->why, "0/2 nodes are available: 2 Insufficient memory.");
-    EXPECT_EQ(marked(chain(view), Mark::next), nullptr);
+    EXPECT_FALSE(marked(chain(view), Mark::next));
 }
 
 TEST(Explain, MissingClaimSaysWhatToDo) {
     View view{.vm = machine("ErrorPvcNotFound")};
     view.vm->spec.vmi_template->spec.volumes.front() = {.name = "root", .persistent_volume_claim = api::VmClaimSource{.claim_name = "c"}};
-    const Line* failed = marked(chain(view), Mark::failed);
-    ASSERT_NE(failed, nullptr);
+    const auto failed = marked(chain(view), Mark::failed);
+    ASSERT_TRUE(failed);
     EXPECT_EQ(failed->object, "pvc/c");
 }
 
 TEST(Explain, EverythingDoneHasNoNext) {
     View view{.vm = machine("Running"), .data_volumes = {data_volume("Succeeded")}, .claims = {claim("Bound")}};
     const auto lines = chain(view);
-    EXPECT_EQ(marked(lines, Mark::next), nullptr);
-    EXPECT_EQ(marked(lines, Mark::failed), nullptr);
+    EXPECT_FALSE(marked(lines, Mark::next));
+    EXPECT_FALSE(marked(lines, Mark::failed));
     EXPECT_NE(print(lines, {}).find("✓ vm/db  Running"), std::string::npos);
 }
 
