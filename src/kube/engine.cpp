@@ -1,6 +1,5 @@
 #include "kube/engine.hpp"
 
-#include <charconv>
 #include <deque>
 #include <map>
 #include <set>
@@ -8,6 +7,7 @@
 #include "base/async/notify.hpp"
 #include "kube/events.hpp"
 #include "kube/reflector.hpp"
+#include "kube/writer.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
@@ -22,20 +22,6 @@ constexpr Duration kLongestRetry = 60s;
 constexpr Duration kBarrierLimit = 5s;  ///< then the view is taken as it is: a selector may hide our own write
 constexpr std::size_t kJournalLines = 4096;
 
-// One own write that a key's next view must show.
-struct Written {
-    const CacheBase* cache = nullptr;
-    std::uint64_t version = 0;  ///< for a change: the cache has seen it
-    std::string ns, name;       ///< for a deletion: the object is gone, another one, or deleting
-    Uid uid;
-
-    [[nodiscard]] bool is_visible() const {
-        if (version != 0) return cache->seen() >= version;
-        const api::ObjectMeta* meta = cache->meta(ns, name);
-        return meta == nullptr || meta->uid != uid || meta->is_deleting();
-    }
-};
-
 struct Work {
     enum class At { idle, ready, running, held } at = At::idle;
     bool again = false;  ///< asked for while running or held
@@ -49,25 +35,16 @@ struct Work {
 };
 
 struct Queue {
-    Queue(Controller c, const Api& engine_api, Clock& clock)
-        : controller(std::move(c)),
-          api(controller.user.name.empty() ? engine_api : engine_api.as(controller.user)),
-          events(api, clock) {}
+    Queue(Controller c, Api server, Clock& clock, FindCache find)
+        : controller(std::move(c)), writer(server, std::move(find)), events(std::move(server), clock) {}
 
     Controller controller;
-    Api api;
+    Writer writer;
     EventRecorder events;
     std::map<WorkKey, Work> works;
     std::deque<WorkKey> ready;
     int running = 0;
 };
-
-std::uint64_t version_of(const Document& document) {
-    const std::string_view text = json::text_at(*document, "/metadata/resourceVersion");
-    std::uint64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
 
 }  // namespace
 
@@ -224,97 +201,21 @@ struct Engine::State {
     }
 
     Task<Result<void>> execute(Queue& queue, api::Intent intent, std::vector<Written>& written) {
+        Result<void> done;
         if (auto* create = std::get_if<api::Create>(&intent)) {
-            const Result<void> done = co_await run(queue.api, std::move(*create), written);
-            co_return done;
-        }
-        if (auto* patch = std::get_if<api::Patch>(&intent)) {
-            const Result<void> done = co_await run(queue.api, std::move(*patch), written);
-            co_return done;
-        }
-        if (auto* remove = std::get_if<api::Delete>(&intent)) {
-            const Result<void> done = co_await run(queue.api, std::move(*remove), written);
-            co_return done;
-        }
-        if (auto* bind = std::get_if<api::Bind>(&intent)) {
-            const Result<void> done = co_await run(queue.api, std::move(*bind), written);
-            co_return done;
-        }
-        if (auto* event = std::get_if<api::Emit>(&intent)) {
+            done = co_await queue.writer.run(std::move(*create), written);
+        } else if (auto* patch = std::get_if<api::Patch>(&intent)) {
+            done = co_await queue.writer.run(std::move(*patch), written);
+        } else if (auto* remove = std::get_if<api::Delete>(&intent)) {
+            done = co_await queue.writer.run(std::move(*remove), written);
+        } else if (auto* bind = std::get_if<api::Bind>(&intent)) {
+            done = co_await queue.writer.run(std::move(*bind), written);
+        } else if (auto* event = std::get_if<api::Emit>(&intent)) {
             co_await queue.events.record(queue.controller.name, std::move(*event));
-            co_return Result<void>();
+        } else {
+            done = co_await queue.controller.effect(std::get<api::Effect>(std::move(intent)));
         }
-        const Result<void> done = co_await queue.controller.effect(std::get<api::Effect>(std::move(intent)));
         co_return done;
-    }
-
-    // A binding answers with a Status, which has no version: the pod says which one shows it.
-    Task<Result<void>> run(Api server, api::Bind bind, std::vector<Written>& written) {
-        const Result<void> bound = co_await server.bind(bind.pod, bind.uid, bind.node);
-        if (!bound) co_return bound;
-        const Result<Document> pod = co_await server.get(bind.pod);
-        if (pod) note(api::kPod, *pod, written);
-        co_return Result<void>();
-    }
-
-    void note(const api::Kind& kind, const Document& document, std::vector<Written>& written) {
-        if (const CacheBase* cache = find(kind)) written.push_back({.cache = cache, .version = version_of(document)});
-    }
-
-    Task<Result<void>> run(Api server, api::Create create, std::vector<Written>& written) {
-        const api::Key key = api::key_of(create.document);
-        const Result<Document> created = co_await server.create(create.document);
-        if (created) {
-            note(*key.kind, *created, written);
-            co_return Result<void>();
-        }
-        if (created.error().kind != ErrorKind::already_exists) co_return std::unexpected(created.error());
-        const Result<Document> found = co_await server.get(key);
-        if (!found) co_return std::unexpected(created.error());
-        const auto controller_uid = [](const json::Value& document) -> std::string {
-            const json::Value* owners = json::find(document, "/metadata/ownerReferences");
-            if (owners == nullptr || !owners->is_array()) return {};
-            for (const json::Value& owner : owners->get_array()) {
-                if (json::bool_at(owner, "/controller")) return std::string(json::text_at(owner, "/uid"));
-            }
-            return {};
-        };
-        const bool ours = controller_uid(**found) == controller_uid(create.document) &&
-                          json::find(**found, "/metadata/deletionTimestamp") == nullptr;
-        if (!ours) co_return std::unexpected(created.error());
-        note(*key.kind, *found, written);
-        co_return Result<void>();
-    }
-
-    Task<Result<void>> run(Api server, api::Patch patch, std::vector<Written>& written) {
-        if (!patch.uid.empty()) json::set(patch.patch, "/metadata/uid", json::Value(patch.uid.value));
-        if (patch.at) json::set(patch.patch, "/metadata/resourceVersion", json::Value(patch.at->value));
-        std::string subresource = patch.part == api::Part::status && patch.key.kind->has_status ? "status" : "";
-        const Result<Document> patched =
-            co_await server.patch(patch.key, std::move(patch.patch), std::move(subresource));
-        if (patched) {
-            note(*patch.key.kind, *patched, written);
-            co_return Result<void>();
-        }
-        if (patched.error().kind == ErrorKind::not_found) co_return Result<void>();
-        co_return std::unexpected(patched.error());
-    }
-
-    Task<Result<void>> run(Api server, api::Delete remove, std::vector<Written>& written) {
-        DeleteOptions options{remove.uid, remove.grace_seconds, remove.propagation};
-        const Result<void> removed = co_await server.remove(remove.key, std::move(options));
-        if (removed) {
-            if (const CacheBase* cache = find(*remove.key.kind); cache != nullptr && !remove.uid.empty()) {
-                written.push_back(
-                    {.cache = cache, .version = 0, .ns = remove.key.ns, .name = remove.key.name, .uid = remove.uid}
-                );
-            }
-            co_return Result<void>();
-        }
-        // Another object of that name is there, or none: what we wanted gone is gone.
-        const ErrorKind kind = removed.error().kind;
-        if (kind == ErrorKind::not_found || kind == ErrorKind::conflict) co_return Result<void>();
-        co_return std::unexpected(removed.error());
     }
 
     void write_journal(
@@ -415,9 +316,11 @@ void Engine::add_cache(std::unique_ptr<CacheBase> cache, ListOptions options) {
 }
 
 Engine::Enqueue Engine::add(Controller controller) {
-    auto queue = std::make_unique<Queue>(std::move(controller), state_->api, state_->clock);
-    Queue* const added = queue.get();
     State* const state = state_.get();
+    Api server = controller.user.name.empty() ? state->api : state->api.as(controller.user);
+    FindCache find = [state](const api::Kind& kind) { return state->find(kind); };
+    auto queue = std::make_unique<Queue>(std::move(controller), std::move(server), state->clock, std::move(find));
+    Queue* const added = queue.get();
     state_->queues.push_back(std::move(queue));
     return [state, added](const WorkKey& key) { state->enqueue(*added, key); };
 }
