@@ -2,6 +2,11 @@
 // Contract: docs/spec/kube-api.md 1, 2. The network side is kube/http/listener.hpp.
 #pragma once
 
+#include <map>
+
+#include "api/kind.hpp"
+#include "apiserver/admission.hpp"
+#include "apiserver/subresources.hpp"
 #include "base/async/clock.hpp"
 #include "base/async/entropy.hpp"
 #include "base/async/log.hpp"
@@ -32,6 +37,9 @@ public:
 struct Options {
     std::string git_version = "v1.32.0+berth";
     NodeStreams* streams = nullptr;  ///< absent: 501
+    std::map<const api::Kind*, Admission> admission = {};
+    Subresources subresources = {};
+    std::string ca_certificate = {};  ///< PEM, for the ConfigMap kube-root-ca.crt of each namespace
 };
 
 class Server final : public kube::Handler {

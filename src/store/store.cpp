@@ -77,6 +77,7 @@ struct Store::State {
     std::size_t object_count = 0;
     std::map<ObjectKey, Event> ahead;  // the newest change of each key that is not committed yet
     std::deque<std::shared_ptr<Batch>> queue;
+    std::shared_ptr<Batch> syncing;  // taken from the queue, on its way to disk
     History history;
     Revision highest = 0;    // given to a write
     Revision published = 0;  // visible
@@ -143,9 +144,11 @@ Task<void> Store::State::flush() {
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
         const std::shared_ptr<Batch> batch = std::move(queue.front());
         queue.pop_front();
+        syncing = batch;
         Result<void> done;
         std::function<void()> work = [this, &batch, &done] { done = append(log, *batch); };
         co_await blocking.run(std::move(work));
+        syncing = nullptr;
         if (done) {
             publish(*batch);
         } else {
@@ -253,6 +256,7 @@ Result<std::vector<RecordPtr>> Store::list_at(const std::string& resource, const
     return out;
 }
 
+RecordPtr Store::newest(const ObjectKey& key) const { return state_->newest(key); }
 Revision Store::revision() const { return state_->published; }
 Revision Store::oldest_revision() const { return state_->history.oldest(); }
 std::size_t Store::object_count() const { return state_->object_count; }
@@ -271,6 +275,22 @@ Task<Result<RecordPtr>> Store::write(Write write) {
     while (!batch->is_settled) co_await batch->settled.wait();
     if (batch->error) co_return std::unexpected(*batch->error);
     co_return record;
+}
+
+Task<Result<void>> Store::durable(Revision revision) {
+    const std::shared_ptr<State> state = state_;
+    if (revision <= state->published) co_return Result<void>();
+    std::shared_ptr<Batch> batch;
+    const auto holds = [&](const auto& one) { return one && one->writes.back().entry.revision >= revision; };
+    if (holds(state->syncing)) {
+        batch = state->syncing;
+    } else if (const auto it = std::ranges::find_if(state->queue, holds); it != state->queue.end()) {
+        batch = *it;
+    }
+    if (!batch) co_return fail(ErrorKind::io, "revision " + std::to_string(revision) + " was rolled back; try again");
+    while (!batch->is_settled) co_await batch->settled.wait();
+    if (batch->error) co_return std::unexpected(*batch->error);
+    co_return Result<void>();
 }
 
 Task<void> Store::close() {

@@ -95,6 +95,9 @@ public:
     [[nodiscard]] std::vector<RecordPtr> list(const std::string& resource, const std::string& ns) const;
     /// The same at an older revision. Errors gone: history does not reach that far
     [[nodiscard]] Result<std::vector<RecordPtr>> list_at(const std::string& resource, const std::string& ns, Revision at) const;
+    /// The state that checks are made against: may still be on its way to disk. For read-modify-write only, never to be
+    /// shown; a change computed from it and handed to write() without a wait in between cannot conflict.
+    [[nodiscard]] RecordPtr newest(const ObjectKey& key) const;
     [[nodiscard]] Revision revision() const;         ///< newest committed
     [[nodiscard]] Revision oldest_revision() const;  ///< watches may start at this or later
     [[nodiscard]] std::size_t object_count() const;
@@ -103,6 +106,9 @@ public:
     /// includes changes still on their way to disk.
     /// Errors  already_exists, not_found, conflict (message has no object name: the caller knows it), io (disk)
     Task<Result<RecordPtr>> write(Write write);
+
+    /// Returns when a revision that newest() showed is durable. Errors io: it was rolled back
+    Task<Result<void>> durable(Revision revision);
 
     /// Events with revision > `from` of one resource. Errors gone: `from` is older than the history kept
     Result<std::unique_ptr<Watcher>> watch(std::string resource, std::string ns, Revision from);

@@ -1,0 +1,23 @@
+// What a kind adds to the path of a write: defaults before it is stored, and reasons to refuse it.
+// The kinds of Kubernetes itself have theirs in builtin/; those of KubeVirt and CDI are handed over in Options.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "api/cause.hpp"
+#include "kube/transport.hpp"
+
+namespace berth::apiserver {
+
+/// Each function may be empty. All are pure: they see the object and who asks, nothing else.
+struct Admission {
+    /// Fills in defaults on create, before the object is validated.
+    std::function<void(json::Value& object, const kube::User& user)> mutate_create = {};
+    /// The same on update and patch; may also take back what this user may not change.
+    std::function<void(json::Value& object, const json::Value& old, const kube::User& user)> mutate_update = {};
+    /// `old` is nullptr on create. An empty answer accepts.
+    std::function<std::vector<api::Cause>(const json::Value& object, const json::Value* old, const kube::User& user)> validate = {};
+};
+
+}  // namespace berth::apiserver

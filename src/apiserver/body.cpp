@@ -1,0 +1,83 @@
+#include "apiserver/body.hpp"
+
+namespace berth::apiserver {
+namespace {
+
+constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+
+std::string accepted_types(const api::Kind& kind) {
+    std::string out = "application/json, application/yaml";
+    if (kind.serving == api::Serving::built_in) out += ", " + std::string(kProtobuf);
+    return out;
+}
+
+Outcome<json::Value> parse_text(const std::string& body) {
+    auto parsed = json::parse(body);
+    if (!parsed) return refuse(bad_request("couldn't get version/kind; " + parsed.error().message));
+    return std::move(*parsed);
+}
+
+Outcome<json::Value> parse_yaml_text(const std::string& body) {
+    auto parsed = parse_yaml(body);
+    if (!parsed) return refuse(bad_request("couldn't get version/kind; " + parsed.error().message));
+    return std::move(*parsed);
+}
+
+std::string cannot_handle(const std::string& got, const std::string& version, std::string_view kind, const std::string& why) {
+    return got + " in version " + quoted(version) + " cannot be handled as a " + std::string(kind) + ": " + why;
+}
+
+// Says what the object is where the client left it out, and refuses what it is not.
+Outcome<void> check_type(const Call& call, json::Value& object) {
+    const api::Kind& kind = call.kind();
+    const std::string served = kind.group.empty() ? call.target.version : std::string(kind.group) + "/" + call.target.version;
+    json::Object& fields = object.get_object();
+    const std::string got_version(json::text_at(object, "/apiVersion"));
+    const std::string got_kind(json::text_at(object, "/kind"));
+    if (!got_kind.empty() && got_kind != kind.kind) {
+        const std::string version = got_version.empty() ? call.target.version : got_version.substr(got_version.find('/') + 1);
+        return refuse(bad_request(cannot_handle(got_kind, version, kind.kind, "converting (" + got_kind + ") to (" + std::string(kind.kind) + "): unknown conversion")));
+    }
+    if (!got_version.empty() && got_version != served) {
+        return refuse(bad_request(
+            "the API version in the data (" + got_version + ") does not match the expected API version (" + served + ")"
+        ));
+    }
+    fields["kind"] = kind.kind;
+    fields["apiVersion"] = served;
+    return {};
+}
+
+}  // namespace
+
+Outcome<json::Value> read_object(Call& call) {
+    json::Value object;
+    if (call.request.document) {
+        object = std::move(*call.request.document);
+    } else {
+        const std::string type = media_type(call.request);
+        if (call.request.body.size() > kBodyBytesMax) return refuse(too_large());
+        if (type.empty() || type == "application/json") {
+            TRY(object, parse_text(call.request.body));
+        } else if (type == "application/yaml") {
+            TRY(object, parse_yaml_text(call.request.body));
+        } else {
+            return refuse(unsupported_media(accepted_types(call.kind())));
+        }
+    }
+    if (!object.is_object()) return refuse(bad_request("couldn't get version/kind; the body must be an object"));
+    if (auto good = check_type(call, object); !good) return refuse(good.error());
+    return object;
+}
+
+Outcome<json::Value> read_options(const kube::Request& request, std::string_view) {
+    if (request.document) return *request.document;
+    if (request.body.empty()) return json::Value();
+    if (request.body.size() > kBodyBytesMax) return refuse(too_large());
+    const std::string type = media_type(request);
+    if (type.empty() || type == "application/json") return parse_text(request.body);
+    if (type == "application/yaml") return parse_yaml_text(request.body);
+    return refuse(unsupported_media("application/json, application/yaml, " + std::string(kProtobuf)));
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,21 @@
+// From the bytes of a request to a document (docs/spec/kube-api.md 2.5, 2.7).
+#pragma once
+
+#include "apiserver/core.hpp"
+
+namespace berth::apiserver {
+
+constexpr std::size_t kBodyBytesMax = 3 * 1024 * 1024;
+
+/// The object in the body of a create or update. Warnings about unknown fields are added to the call.
+/// Errors  400: not a document or not of this kind; 413; 415
+Outcome<json::Value> read_object(Call& call);
+
+/// A body of options or of a review: JSON, YAML or protobuf of `kind_name`; null when there is none.
+Outcome<json::Value> read_options(const kube::Request& request, std::string_view kind_name);
+
+/// YAML as a document: 1.1 scalars as Kubernetes reads them. Errors invalid: not YAML
+Result<json::Value> parse_yaml(const std::string& text);
+std::string print_yaml(const json::Value& value);
+
+}  // namespace berth::apiserver

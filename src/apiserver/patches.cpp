@@ -1,0 +1,67 @@
+#include "apiserver/patches.hpp"
+
+#include "apiserver/body.hpp"
+#include "json/diff.hpp"
+#include "json/json_patch.hpp"
+
+namespace berth::apiserver {
+namespace {
+
+constexpr std::string_view kThreeTypes =
+    "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+
+Outcome<PatchType> type_of(const Call& call) {
+    const std::string type = media_type(call.request);
+    const bool is_built_in = call.kind().serving == api::Serving::built_in;
+    if (type == "application/json-patch+json") return PatchType::json;
+    if (type == "application/merge-patch+json") return PatchType::merge;
+    if (type == "application/strategic-merge-patch+json") {
+        if (!is_built_in) return refuse(unsupported_media(std::string(kThreeTypes)));
+        return PatchType::strategic;
+    }
+    return refuse(failure(415, "UnsupportedMediaType", "415: Unsupported Media Type"));
+}
+
+}  // namespace
+
+Outcome<ReadPatch> read_patch(const Call& call) {
+    ReadPatch patch;
+    TRY(patch.type, type_of(call));
+    if (call.request.document) {
+        patch.body = *call.request.document;
+    } else {
+        if (call.request.body.size() > kBodyBytesMax) return refuse(too_large());
+        auto parsed = json::parse(call.request.body);
+        if (!parsed) return refuse(bad_request("error decoding patch: " + parsed.error().message));
+        patch.body = std::move(*parsed);
+    }
+    if (patch.type == PatchType::json) {
+        const auto defect = json::find_defect(patch.body);
+        if (defect == json::PatchDefect::too_many_operations) {
+            return refuse(failure(
+                413, "RequestEntityTooLarge",
+                "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got " +
+                    std::to_string(patch.body.get_array().size())
+            ));
+        }
+        if (defect) return refuse(bad_request("error decoding patch: the body must be a list of operations"));
+    } else if (!patch.body.is_object()) {
+        return refuse(bad_request("error decoding patch: the body must be an object"));
+    }
+    return patch;
+}
+
+Outcome<json::Value> patched(Call& call, const ReadPatch& patch, const json::Value& old) {
+    json::Value object = old;
+    if (patch.type == PatchType::json) {
+        const Result<void> done = json::apply_json_patch(object, patch.body);
+        if (!done) return refuse(failure(422, "Invalid", "the server rejected our request due to an error in our request"));
+    } else {
+        json::apply_merge_patch(object, patch.body);
+    }
+    if (!object.is_object()) return refuse(bad_request("error decoding patch: the result is not an object"));
+    if (json::text_at(object, "/kind") != call.kind().kind) return refuse(bad_request("the kind of an object cannot be changed"));
+    return object;
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,40 @@
+// The verbs of a machine: PUT …/virtualmachines/NAME/start and its relatives (docs/spec/kube-api.md 2.31).
+// What a verb does is decided by a pure function of what is stored; the server applies its patches and answers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/time.hpp"
+#include "kube/transport.hpp"
+
+namespace berth::apiserver {
+
+struct SubresourceView {
+    std::string ns;
+    std::string name;
+    const json::Value* vm = nullptr;   ///< nullptr: there is none of that name
+    const json::Value* vmi = nullptr;
+    json::Value body;                  ///< null when the request has none
+    kube::User user;
+    Timestamp now;
+};
+
+struct SubresourceAnswer {
+    int code = 202;
+    std::string reason = {};   ///< of the Status when code is 400 or more: "Conflict", "NotFound", "BadRequest"
+    std::string message = {};
+    /// RFC 6902 operations, applied to the whole object: spec and status alike.
+    std::optional<json::Value> vm_patch = {};
+    std::optional<json::Value> vmi_patch = {};
+    std::optional<json::Value> body = {};  ///< of the answer; none: empty
+};
+
+using Subresource = std::function<SubresourceAnswer(const SubresourceView&)>;
+
+/// By resource and subresource: {"virtualmachines", "start"}.
+using Subresources = std::map<std::pair<std::string, std::string>, Subresource>;
+
+}  // namespace berth::apiserver
