@@ -42,7 +42,7 @@ struct ContainerSpec {
     std::int64_t uid = 0;
     std::int64_t gid = 0;
     std::optional<std::int64_t> fs_group;
-    std::vector<std::string> capabilities;
+    std::vector<std::string> capabilities;  ///< all that it gets, with or without "CAP_"
     bool privileged = false;
     std::vector<Mount> mounts;
     std::vector<Device> devices;
@@ -50,6 +50,7 @@ struct ContainerSpec {
     MilliCpu cpu_limit;   ///< 0 = none
     MilliCpu cpu_request;
     std::string termination_message_path;
+    bool message_from_log = false;  ///< terminationMessagePolicy FallbackToLogsOnError
 };
 
 enum class ContainerPhase { created, running, exited };
