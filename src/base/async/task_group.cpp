@@ -2,11 +2,9 @@
 
 #include <list>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -21,6 +19,8 @@ struct TaskGroup::Children {
     struct Child {
         std::string name;
         asio::cancellation_signal stop;
+        bool has_begun = false;
+        bool stops_at_once = false;  ///< cancelled before it began
     };
 
     explicit Children(Executor on) : executor(on), ended(std::move(on)) {}
@@ -38,36 +38,69 @@ TaskGroup::~TaskGroup() {
     children_->closing = true;
 }
 
+namespace {
+
+// A child's completion handler. It has a cancellation slot and no executor of its own: only then does Asio emit a
+// cancellation at once instead of posting it, and what is posted could outlive the signal.
+template <class Child, class Group>
+struct Done {
+    using cancellation_slot_type = asio::cancellation_slot;
+
+    [[nodiscard]] asio::cancellation_slot get_cancellation_slot() const noexcept { return child->stop.slot(); }
+
+    void operator()(const std::exception_ptr& error) const {
+        children->running.remove(child);
+        children->ended.notify();
+        if (!error) return;
+        try {
+            std::rethrow_exception(error);
+        } catch (const boost::system::system_error& caught) {
+            if (caught.code() == asio::error::operation_aborted) return;
+            base::check_failed(child->name.c_str(), 0, "task left with an exception", caught.what());
+        } catch (const std::exception& caught) {
+            base::check_failed(child->name.c_str(), 0, "task left with an exception", caught.what());
+        }
+    }
+
+    std::shared_ptr<Group> children;
+    std::shared_ptr<Child> child;
+};
+
+// Asio's entry point awaits once more around the task, outside of any handler of ours; that await must not throw. So a
+// cancellation is only delivered while the task itself runs, and no longer throws once it has ended.
+template <class Child>
+Task<void> guarded(std::shared_ptr<Child> child, Task<void> task) {
+    child->has_begun = true;
+    if (child->stops_at_once) co_return;
+    std::exception_ptr error;
+    try {
+        co_await std::move(task);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    co_await keep_going();
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
 void TaskGroup::spawn(std::string name, Task<void> task) {
     if (children_->closing) return;
-    const auto children = children_;
     const auto child = std::make_shared<Children::Child>();
     child->name = std::move(name);
-    children->running.push_back(child);
-    asio::co_spawn(
-        children->executor, std::move(task),
-        asio::bind_cancellation_slot(child->stop.slot(), [children, child](const std::exception_ptr& error) {
-            const std::string& child_name = child->name;
-            children->running.remove(child);
-            children->ended.notify();
-            // The signal outlives the coroutine's own state, which is freed after this handler.
-            asio::post(children->executor, [child] {});
-            if (!error) return;
-            try {
-                std::rethrow_exception(error);
-            } catch (const boost::system::system_error& caught) {
-                if (caught.code() == asio::error::operation_aborted) return;
-                base::check_failed(child_name.c_str(), 0, "task left with an exception", caught.what());
-            } catch (const std::exception& caught) {
-                base::check_failed(child_name.c_str(), 0, "task left with an exception", caught.what());
-            }
-        })
-    );
+    children_->running.push_back(child);
+    asio::co_spawn(children_->executor, guarded(child, std::move(task)), Done<Children::Child, Children>{children_, child});
 }
 
 void TaskGroup::cancel() {
     const auto running = children_->running;  // a copy: a child may end inside emit()
-    for (const auto& child : running) child->stop.emit(asio::cancellation_type::terminal);
+    for (const auto& child : running) {
+        if (child->has_begun) {
+            child->stop.emit(asio::cancellation_type::terminal);
+        } else {
+            child->stops_at_once = true;
+        }
+    }
 }
 
 Task<void> TaskGroup::close() {
