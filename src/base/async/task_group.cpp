@@ -130,20 +130,25 @@ Task<void> mark(Task<void> task, bool& done, Notify& ended) {
     ended.notify();
 }
 
-Task<void> alarm(Clock& clock, Duration limit, Notify& ended) {
-    co_await clock.sleep_for(limit);
+Task<void> herald(Task<void> task, Notify& ended) {
+    co_await std::move(task);
     ended.notify();
 }
 
 }  // namespace
 
 Task<bool> finishes_within(Clock& clock, std::chrono::microseconds limit, Task<void> task) {
+    return finishes_before(clock.sleep_for(limit), std::move(task));
+}
+
+Task<bool> finishes_before(Task<void> other, Task<void> task) {
     const Executor executor = co_await asio::this_coro::executor;
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
     bool done = false;
     Notify ended(executor);
     TaskGroup group(executor);
     group.spawn("timed", mark(std::move(task), done, ended));
-    group.spawn("alarm", alarm(clock, limit, ended));
+    group.spawn("other", herald(std::move(other), ended));
     bool cancelled = false;
     try {
         co_await ended.wait();
@@ -152,7 +157,7 @@ Task<bool> finishes_within(Clock& clock, std::chrono::microseconds limit, Task<v
     }
     co_await keep_going();
     co_await group.close();
-    co_await asio::this_coro::throw_if_cancelled(true);
+    co_await asio::this_coro::throw_if_cancelled(throws);
     if (cancelled) throw boost::system::system_error(asio::error::operation_aborted);
     co_return done;
 }

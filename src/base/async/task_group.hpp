@@ -43,8 +43,11 @@ private:
     std::shared_ptr<Children> children_;
 };
 
-/// Runs the task; when `limit` passes first, cancels it and returns false.
 class Clock;
+
+/// Runs both; when one ends, the other is cancelled. True when `task` ended (both may have).
+Task<bool> finishes_before(Task<void> other, Task<void> task);
+/// Runs the task; when `limit` passes first, cancels it and returns false.
 Task<bool> finishes_within(Clock& clock, std::chrono::microseconds limit, Task<void> task);
 
 }  // namespace berth
