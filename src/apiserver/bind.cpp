@@ -61,7 +61,7 @@ Outcome<json::Value> bound(const json::Value& pod, const json::Value& binding, T
 }  // namespace
 
 Task<kube::Response> bind(Core& core, Call call) {
-    const Outcome<json::Value> binding = read_options(call.request, "Binding");
+    const Outcome<json::Value> binding = read_options(call.request);
     if (!binding) co_return binding.error();
     const store::RecordPtr pod = core.store.newest(key_for(call.target));
     if (!pod) co_return not_found(api::kPod, call.target.name);
@@ -75,7 +75,7 @@ Task<kube::Response> bind(Core& core, Call call) {
 }
 
 Task<kube::Response> evict(Core& core, Call call) {
-    const Outcome<json::Value> body = read_options(call.request, "Eviction");
+    const Outcome<json::Value> body = read_options(call.request);
     if (!body) co_return body.error();
     const store::RecordPtr pod = core.store.newest(key_for(call.target));
     if (!pod) co_return not_found(api::kPod, call.target.name);

@@ -1,5 +1,8 @@
 #include "apiserver/body.hpp"
 
+#include "apiserver/decode.hpp"
+#include "apiserver/protobuf.hpp"
+
 namespace berth::apiserver {
 namespace {
 
@@ -21,6 +24,12 @@ Outcome<json::Value> parse_yaml_text(const std::string& body) {
     auto parsed = parse_yaml(body);
     if (!parsed) return refuse(bad_request("couldn't get version/kind; " + parsed.error().message));
     return std::move(*parsed);
+}
+
+Outcome<json::Value> parse_protobuf(const std::string& body) {
+    auto decoded = decode_protobuf(body);
+    if (decoded) return *std::move(decoded);
+    return refuse(bad_request("couldn't get version/kind; " + decoded.error().message));
 }
 
 std::string cannot_handle(const std::string& got, const std::string& version, std::string_view kind, const std::string& why) {
@@ -51,32 +60,42 @@ Outcome<void> check_type(const Call& call, json::Value& object) {
 }  // namespace
 
 Outcome<json::Value> read_object(Call& call) {
+    const api::Kind& kind = call.kind();
+    const std::string type = media_type(call.request);
+    std::string_view text;
     json::Value object;
     if (call.request.document) {
         object = std::move(*call.request.document);
+    } else if (call.request.body.size() > kBodyBytesMax) {
+        return refuse(too_large());
+    } else if (type.empty() || type == "application/json") {
+        text = call.request.body;
+        TRY(object, parse_text(call.request.body));
+    } else if (type == "application/yaml") {
+        TRY(object, parse_yaml_text(call.request.body));
+    } else if (type == kProtobuf && kind.serving == api::Serving::built_in) {
+        TRY(object, parse_protobuf(call.request.body));
     } else {
-        const std::string type = media_type(call.request);
-        if (call.request.body.size() > kBodyBytesMax) return refuse(too_large());
-        if (type.empty() || type == "application/json") {
-            TRY(object, parse_text(call.request.body));
-        } else if (type == "application/yaml") {
-            TRY(object, parse_yaml_text(call.request.body));
-        } else {
-            return refuse(unsupported_media(accepted_types(call.kind())));
-        }
+        return refuse(unsupported_media(accepted_types(kind)));
     }
     if (!object.is_object()) return refuse(bad_request("couldn't get version/kind; the body must be an object"));
     if (auto good = check_type(call, object); !good) return refuse(good.error());
-    return object;
+    if (const std::string strict = judge(call, find_complaints(kind, object, text)); !strict.empty()) {
+        return refuse(bad_request(cannot_handle(std::string(kind.kind), call.target.version, kind.kind, strict)));
+    }
+    auto out = typed(kind, std::move(object));
+    if (!out) return refuse(bad_request(cannot_handle(std::string(kind.kind), call.target.version, kind.kind, out.error().message)));
+    return *std::move(out);
 }
 
-Outcome<json::Value> read_options(const kube::Request& request, std::string_view) {
+Outcome<json::Value> read_options(const kube::Request& request) {
     if (request.document) return *request.document;
     if (request.body.empty()) return json::Value();
     if (request.body.size() > kBodyBytesMax) return refuse(too_large());
     const std::string type = media_type(request);
     if (type.empty() || type == "application/json") return parse_text(request.body);
     if (type == "application/yaml") return parse_yaml_text(request.body);
+    if (type == kProtobuf) return parse_protobuf(request.body);
     return refuse(unsupported_media("application/json, application/yaml, " + std::string(kProtobuf)));
 }
 

@@ -11,8 +11,8 @@ constexpr std::size_t kBodyBytesMax = 3 * 1024 * 1024;
 /// Errors  400: not a document or not of this kind; 413; 415
 Outcome<json::Value> read_object(Call& call);
 
-/// A body of options or of a review: JSON, YAML or protobuf of `kind_name`; null when there is none.
-Outcome<json::Value> read_options(const kube::Request& request, std::string_view kind_name);
+/// A body of options or of a review: JSON, YAML or protobuf; null when there is none.
+Outcome<json::Value> read_options(const kube::Request& request);
 
 /// YAML as a document: 1.1 scalars as Kubernetes reads them. Errors invalid: not YAML
 Result<json::Value> parse_yaml(const std::string& text);

@@ -1,6 +1,7 @@
 // POST: decode, place, default, check, store.
 #include "apiserver/body.hpp"
 #include "apiserver/builtin/builtin.hpp"
+#include "apiserver/decode.hpp"
 #include "apiserver/names.hpp"
 #include "apiserver/seed.hpp"
 #include "apiserver/write.hpp"
@@ -32,6 +33,10 @@ Outcome<json::Value> prepare(Core& core, const api::Kind& kind, const kube::User
     if (const auto it = core.options.admission.find(&kind); it != core.options.admission.end()) admission = &it->second;
     default_built_in(core, kind, object);
     if (admission != nullptr && admission->mutate_create) admission->mutate_create(object, user);
+    // What is stored has the form that every later read, change and write of it gives it again.
+    auto formed = typed(kind, std::move(object));
+    if (!formed) return refuse(internal_error("the defaults of " + std::string(kind.kind) + " do not fit its type: " + formed.error().message));
+    object = *std::move(formed);
     order_fields(object);
 
     std::vector<api::Cause> causes = check_metadata(kind, object);

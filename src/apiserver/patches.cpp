@@ -1,6 +1,8 @@
 #include "apiserver/patches.hpp"
 
 #include "apiserver/body.hpp"
+#include "apiserver/decode.hpp"
+#include "apiserver/types.hpp"
 #include "json/diff.hpp"
 #include "json/json_patch.hpp"
 
@@ -10,7 +12,7 @@ namespace {
 constexpr std::string_view kThreeTypes =
     "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-Outcome<PatchType> type_of(const Call& call) {
+Outcome<PatchType> patch_type_of(const Call& call) {
     const std::string type = media_type(call.request);
     const bool is_built_in = call.kind().serving == api::Serving::built_in;
     if (type == "application/json-patch+json") return PatchType::json;
@@ -22,11 +24,30 @@ Outcome<PatchType> type_of(const Call& call) {
     return refuse(failure(415, "UnsupportedMediaType", "415: Unsupported Media Type"));
 }
 
+// A patch that names no version is based on whatever is there.
+Outcome<json::Value> applied(const api::Kind& kind, const ReadPatch& patch, const json::Value& old) {
+    json::Value object = old;
+    switch (patch.type) {
+        case PatchType::json: {
+            const Result<void> done = json::apply_json_patch(object, patch.body);
+            if (!done) return refuse(failure(422, "Invalid", "the server rejected our request due to an error in our request"));
+            break;
+        }
+        case PatchType::strategic: {
+            const Result<void> done = json::apply_strategic_patch(object, patch.body, merge_schema(*type_of(kind)));
+            if (!done) return refuse(failure(422, "Invalid", done.error().message));
+            break;
+        }
+        case PatchType::merge: json::apply_merge_patch(object, patch.body); break;
+    }
+    return object;
+}
+
 }  // namespace
 
 Outcome<ReadPatch> read_patch(const Call& call) {
     ReadPatch patch;
-    TRY(patch.type, type_of(call));
+    TRY(patch.type, patch_type_of(call));
     if (call.request.document) {
         patch.body = *call.request.document;
     } else {
@@ -34,6 +55,7 @@ Outcome<ReadPatch> read_patch(const Call& call) {
         auto parsed = json::parse(call.request.body);
         if (!parsed) return refuse(bad_request("error decoding patch: " + parsed.error().message));
         patch.body = std::move(*parsed);
+        patch.text = call.request.body;
     }
     if (patch.type == PatchType::json) {
         const auto defect = json::find_defect(patch.body);
@@ -52,16 +74,20 @@ Outcome<ReadPatch> read_patch(const Call& call) {
 }
 
 Outcome<json::Value> patched(Call& call, const ReadPatch& patch, const json::Value& old) {
-    json::Value object = old;
-    if (patch.type == PatchType::json) {
-        const Result<void> done = json::apply_json_patch(object, patch.body);
-        if (!done) return refuse(failure(422, "Invalid", "the server rejected our request due to an error in our request"));
-    } else {
-        json::apply_merge_patch(object, patch.body);
-    }
+    const api::Kind& kind = call.kind();
+    const std::string name(json::text_at(old, "/metadata/name"));
+    TRY(json::Value object, applied(kind, patch, old));
     if (!object.is_object()) return refuse(bad_request("error decoding patch: the result is not an object"));
-    if (json::text_at(object, "/kind") != call.kind().kind) return refuse(bad_request("the kind of an object cannot be changed"));
-    return object;
+    if (json::text_at(object, "/kind") != kind.kind || json::text_at(object, "/apiVersion") != kind.api_version()) {
+        return refuse(bad_request("the kind and the version of an object cannot be patched"));
+    }
+    const auto refuse_patch = [&](const std::string& why) {
+        return refuse(invalid(kind, name, {api::invalid("patch", json::print(patch.body), why)}));
+    };
+    if (const std::string strict = judge(call, find_complaints(kind, object, patch.text)); !strict.empty()) return refuse_patch(strict);
+    auto out = typed(kind, std::move(object));
+    if (!out) return refuse_patch(out.error().message);
+    return *std::move(out);
 }
 
 }  // namespace berth::apiserver

@@ -10,6 +10,7 @@ enum class PatchType { json, merge, strategic };
 struct ReadPatch {
     PatchType type = PatchType::merge;
     json::Value body;
+    std::string_view text;  ///< of the request, which must live on; "" in process
 };
 
 /// Errors  400: not a patch; 415: another type, or strategic for a kind without a type table

@@ -136,7 +136,7 @@ kube::Response gone_answer(const api::Kind& kind, const json::Value& object) {
 }  // namespace
 
 Outcome<RemoveOptions> remove_options(const kube::Request& request) {
-    TRY(const json::Value body, read_options(request, "DeleteOptions"));
+    TRY(const json::Value body, read_options(request));
     RemoveOptions options;
     read_body(options, body);
     if (auto good = check_dry_run(options, body, request); !good) return refuse(good.error());

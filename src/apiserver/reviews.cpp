@@ -90,7 +90,7 @@ kube::Response review(const Call& call) {
         {"tokenreviews", "TokenReview"},                         {"selfsubjectreviews", "SelfSubjectReview"},
     };
     const auto row = std::ranges::find(kRows, std::string_view(call.target.resource), &Row::resource);
-    Outcome<json::Value> body = read_options(call.request, row->kind);
+    Outcome<json::Value> body = read_options(call.request);
     if (!body) return body.error();
     json::Object out;
     if (const json::Object* given = body->if_object()) out = *given;

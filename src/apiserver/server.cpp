@@ -2,6 +2,8 @@
 #include "apiserver/server.hpp"
 
 #include "apiserver/bind.hpp"
+#include "apiserver/logs.hpp"
+#include "apiserver/machines.hpp"
 #include "apiserver/present.hpp"
 #include "apiserver/read.hpp"
 #include "apiserver/reviews.hpp"
@@ -102,7 +104,7 @@ Task<kube::Response> handle_area(Core& core, Call call) {
         case Area::review: co_return review(call);
         case Area::version: co_return version_answer(core.options);
         case Area::health: co_return health_answer(call);
-        case Area::machine:
+        case Area::machine: co_return co_await handle_machine(core, std::move(call));
         case Area::discovery:
         case Area::openapi:
         case Area::metrics: break;
@@ -169,7 +171,18 @@ Task<kube::Answer<kube::WatchStream>> Server::watch(kube::Request request) {
     co_return open_watch(state_->core, *call);
 }
 
-Task<kube::Answer<kube::ByteStream>> Server::stream(kube::Request) { co_return refuse(not_implemented("logs are not offered yet")); }
-Task<kube::Answer<kube::Duplex>> Server::connect(kube::Request) { co_return refuse(not_implemented("consoles are not offered yet")); }
+Task<kube::Answer<kube::ByteStream>> Server::stream(kube::Request request) {
+    Outcome<Call> call = read_call(std::move(request));
+    if (!call) co_return refuse(std::move(call).error());
+    if (call->target.subresource != "log") co_return refuse(no_such_resource());
+    co_return co_await open_log(state_->core, *std::move(call));
+}
+
+Task<kube::Answer<kube::Duplex>> Server::connect(kube::Request request) {
+    Outcome<Call> call = read_call(std::move(request));
+    if (!call) co_return refuse(std::move(call).error());
+    if (call->target.subresource != "console") co_return refuse(no_such_resource());
+    co_return co_await open_console(state_->core, *std::move(call));
+}
 
 }  // namespace berth::apiserver

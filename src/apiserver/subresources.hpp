@@ -12,11 +12,13 @@
 
 namespace berth::apiserver {
 
+/// The server has found the object that the URL names: of `virtualmachines` vm is there, of `virtualmachineinstances` vmi.
 struct SubresourceView {
+    std::string method;  ///< PUT for nearly all; GET for those that only tell
     std::string ns;
     std::string name;
     const json::Value* vm = nullptr;   ///< nullptr: there is none of that name
-    const json::Value* vmi = nullptr;
+    const json::Value* vmi = nullptr;  ///< the same
     json::Value body;                  ///< null when the request has none
     kube::User user;
     Timestamp now;

@@ -45,6 +45,8 @@ private:
 class Bench : public testing::Test {
 protected:
     Bench();
+    /// A server over an empty store with other limits.
+    void reopen(store::Limits limits);
 
     template <class T>
     T run(Task<T> task) {
@@ -69,6 +71,7 @@ protected:
     kube::Response json_patch(const std::string& path, const std::string& patch);
 
     std::unique_ptr<kube::WatchStream> watch(const std::string& path, std::vector<std::pair<std::string, std::string>> query = {});
+    kube::Request watch_request(const std::string& path, std::vector<std::pair<std::string, std::string>> query) const;
     std::optional<kube::WatchEvent> next_event(kube::WatchStream& stream) { return run(stream.next()); }
     /// "ADDED name"; "end" when the stream is over.
     std::string next(kube::WatchStream& stream);

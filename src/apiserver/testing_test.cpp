@@ -5,8 +5,13 @@
 
 namespace berth::apiserver {
 
-Bench::Bench() {
-    store = std::make_unique<store::Store>(context.get_executor(), blocking, *disk);
+Bench::Bench() { reopen({}); }
+
+void Bench::reopen(store::Limits limits) {
+    server.reset();
+    store.reset();
+    disk = store::memory_log();
+    store = std::make_unique<store::Store>(context.get_executor(), blocking, *disk, limits);
     EXPECT_TRUE(store->load());
     server = std::make_unique<Server>(context.get_executor(), *store, clock, entropy, log, Options{});
     const auto seeded = run(server->seed());
@@ -48,13 +53,17 @@ kube::Response Bench::json_patch(const std::string& path, const std::string& pat
     return call("PATCH", path, parse(patch), "application/json-patch+json");
 }
 
-std::unique_ptr<kube::WatchStream> Bench::watch(const std::string& path, std::vector<std::pair<std::string, std::string>> query) {
+kube::Request Bench::watch_request(const std::string& path, std::vector<std::pair<std::string, std::string>> query) const {
     kube::Request request;
     request.path = path;
     request.query = std::move(query);
     request.query.emplace_back("watch", "true");
     request.user = user;
-    auto answer = run(server->watch(std::move(request)));
+    return request;
+}
+
+std::unique_ptr<kube::WatchStream> Bench::watch(const std::string& path, std::vector<std::pair<std::string, std::string>> query) {
+    auto answer = run(server->watch(watch_request(path, std::move(query))));
     EXPECT_TRUE(answer);
     return answer ? *std::move(answer) : nullptr;
 }

@@ -1,0 +1,38 @@
+#include "apiserver/decode.hpp"
+
+#include "apiserver/type_check.hpp"
+#include "base/ranges.hpp"
+
+namespace berth::apiserver {
+
+std::vector<std::string> find_complaints(const api::Kind& kind, const json::Value& document, std::string_view text) {
+    std::vector<std::string> out;
+    std::vector<std::string> unknown;
+    if (const Type* type = type_of(kind)) find_unknown_fields(document, *type, unknown);
+    for (const std::string& path : unknown) out.push_back("unknown field " + quoted(path));
+    if (text.empty()) return out;
+    for (const std::string& path : duplicate_fields(text)) out.push_back("duplicate field " + quoted(path));
+    return out;
+}
+
+Result<json::Value> typed(const api::Kind& kind, json::Value document) {
+    const Type* type = type_of(kind);
+    if (type == nullptr) return document;
+    TRY_DO(check_types(document, *type));
+    return conformed(document, *type);
+}
+
+std::string judge(Call& call, const std::vector<std::string>& complaints) {
+    if (complaints.empty() || call.write.validation == FieldValidation::ignore) return {};
+    if (call.write.validation == FieldValidation::warn) {
+        for (const std::string& complaint : complaints) {
+            if (!contains(call.warnings, complaint)) call.warnings.push_back(complaint);
+        }
+        return {};
+    }
+    std::string all = "strict decoding error: ";
+    for (std::size_t i = 0; i < complaints.size(); ++i) all += (i == 0 ? "" : ", ") + complaints[i];
+    return all;
+}
+
+}  // namespace berth::apiserver
