@@ -116,6 +116,13 @@ struct CdiConfigSpec {
     std::optional<bool> preallocation;
     std::string scratch_space_storage_class;
     json::Value pod_resource_requirements;
+    std::string upload_proxy_url_override;
+    json::Value import_proxy;
+    std::vector<std::string> insecure_registries;
+    std::optional<std::int64_t> data_volume_ttl_seconds;
+    json::Value tls_security_profile;
+    json::Value image_pull_secrets;
+    std::optional<std::int64_t> log_verbosity;
     bool operator==(const CdiConfigSpec&) const = default;
 };
 

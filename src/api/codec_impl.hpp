@@ -220,7 +220,10 @@ json::Object schema_of() {
                     for (const auto word : std::views::split(std::string_view(f.one_of), ' ')) {
                         if (!word.empty()) values.push_back(json::Value(std::string_view(word)));
                     }
-                    if (!values.empty()) property["enum"] = std::move(values);
+                    if (!values.empty()) {
+                        json::Object& one = IsList<Type>::value ? property["items"].get_object() : property;
+                        one["enum"] = std::move(values);
+                    }
                     if (f.required) required.push_back(f.name);
                     properties[f.name] = std::move(property);
                 };

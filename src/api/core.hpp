@@ -11,6 +11,7 @@ namespace berth::api {
 struct ResourceRequirements {
     std::map<std::string, Quantity> requests;
     std::map<std::string, Quantity> limits;
+    json::Value claims;
     bool operator==(const ResourceRequirements&) const = default;
 };
 
@@ -157,6 +158,8 @@ struct PodAffinityTerm {
     std::vector<std::string> namespaces;
     std::optional<LabelSelector> namespace_selector;
     std::string topology_key;
+    std::vector<std::string> match_label_keys;
+    std::vector<std::string> mismatch_label_keys;
     bool operator==(const PodAffinityTerm&) const = default;
 };
 
@@ -184,6 +187,10 @@ struct TopologySpreadConstraint {
     std::string topology_key;
     std::string when_unsatisfiable;
     std::optional<LabelSelector> label_selector;
+    std::optional<std::int64_t> min_domains;
+    std::string node_affinity_policy;
+    std::string node_taints_policy;
+    std::vector<std::string> match_label_keys;
     bool operator==(const TopologySpreadConstraint&) const = default;
 };
 

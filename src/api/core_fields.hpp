@@ -1,18 +1,19 @@
-// Descriptions of api/core.hpp; for the .cpp files of this folder. All are open: rules see a part of each built-in kind.
+// Descriptions of api/core.hpp; for the .cpp files of this folder. Kinds are open: rules see a part of each built-in kind.
 #pragma once
 
 #include "api/core.hpp"
 #include "api/meta_fields.hpp"
+#include "api/scheduling_fields.hpp"
 
 namespace berth::api {
 
 template <>
 struct Describe<ResourceRequirements> {
     using T = ResourceRequirements;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"requests", &T::requests},
-        Field{"limits", &T::limits},
+        Field{"requests", &T::requests, "What is set aside."},
+        Field{"limits", &T::limits, "The most that may be used."},
+        Field{"claims", &T::claims, "Devices of resource claims."},
     };
 };
 
@@ -171,113 +172,6 @@ struct Describe<PodVolume> {
 };
 
 template <>
-struct Describe<Toleration> {
-    using T = Toleration;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"key", &T::key},
-        Field{"operator", &T::op},
-        Field{"value", &T::value},
-        Field{"effect", &T::effect},
-        Field{"tolerationSeconds", &T::toleration_seconds},
-    };
-};
-
-template <>
-struct Describe<NodeSelectorTerm> {
-    using T = NodeSelectorTerm;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"matchExpressions", &T::match_expressions},
-        Field{"matchFields", &T::match_fields},
-    };
-};
-
-template <>
-struct Describe<NodeSelector> {
-    using T = NodeSelector;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"nodeSelectorTerms", &T::node_selector_terms},
-    };
-};
-
-template <>
-struct Describe<PreferredNodeTerm> {
-    using T = PreferredNodeTerm;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"weight", &T::weight},
-        Field{"preference", &T::preference},
-    };
-};
-
-template <>
-struct Describe<NodeAffinity> {
-    using T = NodeAffinity;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"requiredDuringSchedulingIgnoredDuringExecution", &T::required},
-        Field{"preferredDuringSchedulingIgnoredDuringExecution", &T::preferred},
-    };
-};
-
-template <>
-struct Describe<PodAffinityTerm> {
-    using T = PodAffinityTerm;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"labelSelector", &T::label_selector},
-        Field{"namespaces", &T::namespaces},
-        Field{"namespaceSelector", &T::namespace_selector},
-        Field{"topologyKey", &T::topology_key},
-    };
-};
-
-template <>
-struct Describe<WeightedPodAffinityTerm> {
-    using T = WeightedPodAffinityTerm;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"weight", &T::weight},
-        Field{"podAffinityTerm", &T::pod_affinity_term},
-    };
-};
-
-template <>
-struct Describe<PodAffinity> {
-    using T = PodAffinity;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"requiredDuringSchedulingIgnoredDuringExecution", &T::required},
-        Field{"preferredDuringSchedulingIgnoredDuringExecution", &T::preferred},
-    };
-};
-
-template <>
-struct Describe<Affinity> {
-    using T = Affinity;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"nodeAffinity", &T::node_affinity},
-        Field{"podAffinity", &T::pod_affinity},
-        Field{"podAntiAffinity", &T::pod_anti_affinity},
-    };
-};
-
-template <>
-struct Describe<TopologySpreadConstraint> {
-    using T = TopologySpreadConstraint;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"maxSkew", &T::max_skew},
-        Field{"topologyKey", &T::topology_key},
-        Field{"whenUnsatisfiable", &T::when_unsatisfiable},
-        Field{"labelSelector", &T::label_selector},
-    };
-};
-
-template <>
 struct Describe<PodSpec> {
     using T = PodSpec;
     static constexpr bool open = true;
@@ -362,29 +256,33 @@ struct Describe<Pod> {
 template <>
 struct Describe<TypedReference> {
     using T = TypedReference;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"apiGroup", &T::api_group},
-        Field{"kind", &T::kind},
-        Field{"name", &T::name},
-        Field{"namespace", &T::ns},
+        Field{"apiGroup", &T::api_group, "Group of the kind; core when empty."},
+        Field{"kind", &T::kind, "Kind of the object."},
+        Field{"name", &T::name, "Name of the object."},
+        Field{"namespace", &T::ns, "Namespace of the object."},
     };
 };
 
 template <>
 struct Describe<ClaimSpec> {
     using T = ClaimSpec;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"accessModes", &T::access_modes},
-        Field{"volumeMode", &T::volume_mode},
-        Field{"storageClassName", &T::storage_class_name},
-        Field{"volumeName", &T::volume_name},
-        Field{"resources", &T::resources},
-        Field{"selector", &T::selector},
-        Field{"dataSource", &T::data_source},
-        Field{"dataSourceRef", &T::data_source_ref},
-        Field{"volumeAttributesClassName", &T::volume_attributes_class_name},
+        Field{
+            "accessModes", &T::access_modes,
+            "How nodes may use the volume."
+        }.values("ReadWriteOnce ReadOnlyMany ReadWriteMany ReadWriteOncePod"),
+        Field{"volumeMode", &T::volume_mode, "Block or Filesystem. Default: Filesystem."}.values("Block Filesystem"),
+        Field{"storageClassName", &T::storage_class_name, "Storage class; \"\" means none."},
+        Field{"volumeName", &T::volume_name, "The volume to bind to."},
+        Field{"resources", &T::resources, "Size, as the request for storage."},
+        Field{"selector", &T::selector, "Labels a volume must have."},
+        Field{"dataSource", &T::data_source, "Object the volume is made from."},
+        Field{"dataSourceRef", &T::data_source_ref, "Object the volume is made from, of any kind."},
+        Field{
+            "volumeAttributesClassName", &T::volume_attributes_class_name,
+            "Class of attributes that can change later."
+        },
     };
 };
 

@@ -16,12 +16,17 @@ struct Cpu {
     json::Value features;  ///< [{name, policy}]
     bool dedicated_cpu_placement = false;
     bool isolate_emulator_thread = false;
+    std::int64_t max_sockets = 0;
+    json::Value numa;
+    json::Value realtime;
     bool operator==(const Cpu&) const = default;
 };
 
 struct Memory {
     Quantity guest;
     json::Value hugepages;  ///< {pageSize}
+    Quantity max_guest;
+    json::Value reserved_overhead;
     bool operator==(const Memory&) const = default;
 };
 
@@ -37,6 +42,7 @@ struct DiskTarget {
     bool read_only = false;
     std::string tray;
     std::string pci_address;
+    bool reservation = false;  ///< of a LUN
     bool operator==(const DiskTarget&) const = default;
 };
 
@@ -53,6 +59,8 @@ struct Disk {
     json::Value block_size;
     std::string error_policy;
     std::optional<bool> shareable;
+    std::string tag;
+    std::optional<bool> changed_block_tracking;
     bool operator==(const Disk&) const = default;
 };
 
@@ -69,6 +77,19 @@ struct Devices {
     std::optional<bool> autoattach_pod_interface;
     std::optional<bool> autoattach_mem_balloon;
     json::Value rng;
+    json::Value inputs;
+    json::Value watchdog;
+    json::Value sound;
+    json::Value video;
+    json::Value panic_devices;
+    json::Value downward_metrics;
+    json::Value client_passthrough;
+    std::optional<bool> autoattach_input_device;
+    std::optional<bool> autoattach_vsock;
+    std::optional<bool> block_multi_queue;
+    std::optional<bool> network_interface_multiqueue;
+    std::optional<bool> use_virtio_transitional;
+    bool disable_hotplug = false;
     bool operator==(const Devices&) const = default;
 };
 
@@ -82,6 +103,7 @@ struct Firmware {
     std::string serial;
     json::Value bootloader;
     json::Value kernel_boot;
+    json::Value acpi;
     bool operator==(const Firmware&) const = default;
 };
 
@@ -95,6 +117,10 @@ struct Domain {
     json::Value clock;
     std::string io_threads_policy;
     Devices devices;
+    json::Value io_threads;
+    json::Value chassis;
+    json::Value launch_security;
+    std::string reboot_policy;
     bool operator==(const Domain&) const = default;
 };
 
@@ -143,6 +169,7 @@ struct HostDiskSource {
     std::string path;
     std::string type;
     Quantity capacity;
+    std::optional<bool> shared;
     bool operator==(const HostDiskSource&) const = default;
 };
 
@@ -164,6 +191,7 @@ struct VmVolume {
     json::Value sysprep;
     json::Value downward_api;
     json::Value downward_metrics;
+    json::Value container_path;
     bool operator==(const VmVolume&) const = default;
 
     /// The claim behind the volume, or "".
@@ -193,6 +221,8 @@ struct VmiSpec {
     json::Value readiness_probe;
     json::Value access_credentials;
     json::Value resource_claims;
+    std::string service_account_name;
+    json::Value utility_volumes;
     bool operator==(const VmiSpec&) const = default;
 };
 
@@ -278,6 +308,9 @@ struct VmiTemplate {
 struct DataVolumeTemplate {
     ObjectMeta metadata;
     DataVolumeSpec spec;
+    std::string api_version;
+    std::string kind;
+    json::Value status;
     bool operator==(const DataVolumeTemplate&) const = default;
 };
 

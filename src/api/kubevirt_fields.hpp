@@ -2,262 +2,49 @@
 #pragma once
 
 #include "api/cdi_fields.hpp"
-#include "api/kubevirt.hpp"
+#include "api/machine_fields.hpp"
 
 namespace berth::api {
 
 template <>
-struct Describe<Cpu> {
-    using T = Cpu;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"cores", &T::cores},
-        Field{"sockets", &T::sockets},
-        Field{"threads", &T::threads},
-        Field{"model", &T::model},
-        Field{"features", &T::features},
-        Field{"dedicatedCpuPlacement", &T::dedicated_cpu_placement},
-        Field{"isolateEmulatorThread", &T::isolate_emulator_thread},
-    };
-};
-
-template <>
-struct Describe<Memory> {
-    using T = Memory;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"guest", &T::guest},
-        Field{"hugepages", &T::hugepages},
-    };
-};
-
-template <>
-struct Describe<DomainResources> {
-    using T = DomainResources;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"requests", &T::requests},
-        Field{"limits", &T::limits},
-        Field{"overcommitGuestOverhead", &T::overcommit_guest_overhead},
-    };
-};
-
-template <>
-struct Describe<DiskTarget> {
-    using T = DiskTarget;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"bus", &T::bus},
-        Field{"readonly", &T::read_only},
-        Field{"tray", &T::tray},
-        Field{"pciAddress", &T::pci_address},
-    };
-};
-
-template <>
-struct Describe<Disk> {
-    using T = Disk;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"disk", &T::disk},
-        Field{"cdrom", &T::cdrom},
-        Field{"lun", &T::lun},
-        Field{"bootOrder", &T::boot_order},
-        Field{"serial", &T::serial},
-        Field{"cache", &T::cache},
-        Field{"io", &T::io},
-        Field{"dedicatedIOThread", &T::dedicated_io_thread},
-        Field{"blockSize", &T::block_size},
-        Field{"errorPolicy", &T::error_policy},
-        Field{"shareable", &T::shareable},
-    };
-};
-
-template <>
-struct Describe<Devices> {
-    using T = Devices;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"disks", &T::disks},
-        Field{"interfaces", &T::interfaces},
-        Field{"filesystems", &T::filesystems},
-        Field{"gpus", &T::gpus},
-        Field{"hostDevices", &T::host_devices},
-        Field{"tpm", &T::tpm},
-        Field{"autoattachGraphicsDevice", &T::autoattach_graphics_device},
-        Field{"autoattachSerialConsole", &T::autoattach_serial_console},
-        Field{"logSerialConsole", &T::log_serial_console},
-        Field{"autoattachPodInterface", &T::autoattach_pod_interface},
-        Field{"autoattachMemBalloon", &T::autoattach_mem_balloon},
-        Field{"rng", &T::rng},
-    };
-};
-
-template <>
-struct Describe<Machine> {
-    using T = Machine;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"type", &T::type},
-    };
-};
-
-template <>
-struct Describe<Firmware> {
-    using T = Firmware;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"uuid", &T::uuid},
-        Field{"serial", &T::serial},
-        Field{"bootloader", &T::bootloader},
-        Field{"kernelBoot", &T::kernel_boot},
-    };
-};
-
-template <>
-struct Describe<Domain> {
-    using T = Domain;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"cpu", &T::cpu},
-        Field{"memory", &T::memory},
-        Field{"resources", &T::resources},
-        Field{"machine", &T::machine},
-        Field{"firmware", &T::firmware},
-        Field{"features", &T::features},
-        Field{"clock", &T::clock},
-        Field{"ioThreadsPolicy", &T::io_threads_policy},
-        Field{"devices", &T::devices},
-    };
-};
-
-template <>
-struct Describe<ContainerDiskSource> {
-    using T = ContainerDiskSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"image", &T::image},
-        Field{"imagePullPolicy", &T::image_pull_policy},
-        Field{"imagePullSecret", &T::image_pull_secret},
-        Field{"path", &T::path},
-    };
-};
-
-template <>
-struct Describe<CloudInitSource> {
-    using T = CloudInitSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"userData", &T::user_data},
-        Field{"userDataBase64", &T::user_data_base64},
-        Field{"networkData", &T::network_data},
-        Field{"networkDataBase64", &T::network_data_base64},
-        Field{"secretRef", &T::secret_ref},
-        Field{"networkDataSecretRef", &T::network_data_secret_ref},
-    };
-};
-
-template <>
-struct Describe<DataVolumeVolumeSource> {
-    using T = DataVolumeVolumeSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"hotpluggable", &T::hotpluggable},
-    };
-};
-
-template <>
-struct Describe<VmClaimSource> {
-    using T = VmClaimSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"claimName", &T::claim_name},
-        Field{"readOnly", &T::read_only},
-        Field{"hotpluggable", &T::hotpluggable},
-    };
-};
-
-template <>
-struct Describe<EphemeralSource> {
-    using T = EphemeralSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"persistentVolumeClaim", &T::persistent_volume_claim},
-    };
-};
-
-template <>
-struct Describe<EmptyDiskSource> {
-    using T = EmptyDiskSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"capacity", &T::capacity},
-    };
-};
-
-template <>
-struct Describe<HostDiskSource> {
-    using T = HostDiskSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"path", &T::path},
-        Field{"type", &T::type},
-        Field{"capacity", &T::capacity},
-    };
-};
-
-template <>
-struct Describe<VmVolume> {
-    using T = VmVolume;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"dataVolume", &T::data_volume},
-        Field{"persistentVolumeClaim", &T::persistent_volume_claim},
-        Field{"ephemeral", &T::ephemeral},
-        Field{"memoryDump", &T::memory_dump},
-        Field{"containerDisk", &T::container_disk},
-        Field{"cloudInitNoCloud", &T::cloud_init_no_cloud},
-        Field{"cloudInitConfigDrive", &T::cloud_init_config_drive},
-        Field{"emptyDisk", &T::empty_disk},
-        Field{"hostDisk", &T::host_disk},
-        Field{"configMap", &T::config_map},
-        Field{"secret", &T::secret},
-        Field{"serviceAccount", &T::service_account},
-        Field{"sysprep", &T::sysprep},
-        Field{"downwardAPI", &T::downward_api},
-        Field{"downwardMetrics", &T::downward_metrics},
-    };
-};
-
-template <>
 struct Describe<VmiSpec> {
     using T = VmiSpec;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"domain", &T::domain},
-        Field{"volumes", &T::volumes},
-        Field{"networks", &T::networks},
-        Field{"nodeSelector", &T::node_selector},
-        Field{"affinity", &T::affinity},
-        Field{"tolerations", &T::tolerations},
-        Field{"topologySpreadConstraints", &T::topology_spread_constraints},
-        Field{"schedulerName", &T::scheduler_name},
-        Field{"priorityClassName", &T::priority_class_name},
-        Field{"architecture", &T::architecture},
-        Field{"hostname", &T::hostname},
-        Field{"subdomain", &T::subdomain},
-        Field{"dnsPolicy", &T::dns_policy},
-        Field{"dnsConfig", &T::dns_config},
-        Field{"terminationGracePeriodSeconds", &T::termination_grace_period_seconds},
-        Field{"evictionStrategy", &T::eviction_strategy},
-        Field{"startStrategy", &T::start_strategy},
-        Field{"livenessProbe", &T::liveness_probe},
-        Field{"readinessProbe", &T::readiness_probe},
-        Field{"accessCredentials", &T::access_credentials},
-        Field{"resourceClaims", &T::resource_claims},
+        Field{"domain", &T::domain, "The virtual hardware."}.require(),
+        Field{"volumes", &T::volumes, "Where the data of the disks comes from."},
+        Field{"networks", &T::networks, "Networks the interfaces connect to."},
+        Field{"nodeSelector", &T::node_selector, "Labels a node must have."},
+        Field{"affinity", &T::affinity, "Nodes and pods to be near to or far from."},
+        Field{"tolerations", &T::tolerations, "Taints of nodes that do not matter."},
+        Field{
+            "topologySpreadConstraints", &T::topology_spread_constraints,
+            "How machines are spread over nodes and zones."
+        },
+        Field{"schedulerName", &T::scheduler_name, "Scheduler that places the machine."},
+        Field{"priorityClassName", &T::priority_class_name, "Priority of the machine's pod."},
+        Field{"serviceAccountName", &T::service_account_name, "Service account of the machine's pod."},
+        Field{"architecture", &T::architecture, "Architecture of the guest."},
+        Field{"hostname", &T::hostname, "Name of the guest. Default: the name of the object."},
+        Field{"subdomain", &T::subdomain, "Domain of the guest's name."},
+        Field{
+            "dnsPolicy", &T::dns_policy,
+            "Where names are looked up."
+        }.values("ClusterFirst ClusterFirstWithHostNet Default None"),
+        Field{"dnsConfig", &T::dns_config, "Name servers and search domains."},
+        Field{
+            "terminationGracePeriodSeconds", &T::termination_grace_period_seconds,
+            "Seconds a guest has to shut down before it is killed."
+        },
+        Field{
+            "evictionStrategy", &T::eviction_strategy,
+            "What a drain of the node does."
+        }.values("None LiveMigrate LiveMigrateIfPossible External"),
+        Field{"startStrategy", &T::start_strategy, "Starts the guest paused."}.values("Paused"),
+        Field{"livenessProbe", &T::liveness_probe, "Stops the guest when it fails."},
+        Field{"readinessProbe", &T::readiness_probe, "Says whether the guest is ready."},
+        Field{"accessCredentials", &T::access_credentials, "Keys and passwords put into the guest."},
+        Field{"resourceClaims", &T::resource_claims, "Devices that are allocated before the machine starts."},
+        Field{"utilityVolumes", &T::utility_volumes, "Claims mounted beside the guest, without a disk."},
     };
 };
 
@@ -341,11 +128,10 @@ struct Describe<VmiStatus> {
 template <>
 struct Describe<VirtualMachineInstance> {
     using T = VirtualMachineInstance;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
-        Field{"status", &T::status},
+        Field{"metadata", &T::metadata, "Name, namespace, labels, annotations."},
+        Field{"spec", &T::spec, "The instance as wanted."}.require(),
+        Field{"status", &T::status, "The instance as it is."},
     };
 };
 
@@ -362,35 +148,44 @@ struct Describe<VmiTemplateMeta> {
 template <>
 struct Describe<VmiTemplate> {
     using T = VmiTemplate;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
+        Field{"metadata", &T::metadata, "Labels and annotations of the instance."},
+        Field{"spec", &T::spec, "The instance."},
     };
 };
 
 template <>
 struct Describe<DataVolumeTemplate> {
     using T = DataVolumeTemplate;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
+        Field{"apiVersion", &T::api_version, "cdi.kubevirt.io/v1beta1."},
+        Field{"kind", &T::kind, "DataVolume."},
+        Field{"metadata", &T::metadata, "Name, labels and annotations of the DataVolume."},
+        Field{"spec", &T::spec, "The DataVolume."}.require(),
+        Field{"status", &T::status, "Ignored."},
     };
 };
 
 template <>
 struct Describe<VmSpec> {
     using T = VmSpec;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"runStrategy", &T::run_strategy},
-        Field{"running", &T::running},
-        Field{"template", &T::vmi_template},
-        Field{"dataVolumeTemplates", &T::data_volume_templates},
-        Field{"updateVolumesStrategy", &T::update_volumes_strategy},
-        Field{"instancetype", &T::instancetype},
-        Field{"preference", &T::preference},
+        Field{
+            "runStrategy", &T::run_strategy,
+            "When the machine runs."
+        }.values("Always Halted Manual RerunOnFailure Once WaitAsReceiver"),
+        Field{"running", &T::running, "Deprecated: true means runStrategy Always, false means Halted."},
+        Field{"template", &T::vmi_template, "The instance that runs."}.require(),
+        Field{
+            "dataVolumeTemplates", &T::data_volume_templates,
+            "DataVolumes that are made with the machine and deleted with it."
+        },
+        Field{
+            "updateVolumesStrategy", &T::update_volumes_strategy,
+            "What a change of volumes does to a running machine."
+        }.values("Replacement Migration"),
+        Field{"instancetype", &T::instancetype, "Instance type that gives CPU and memory."},
+        Field{"preference", &T::preference, "Preference that gives defaults for devices."},
     };
 };
 
@@ -437,11 +232,10 @@ struct Describe<VmStatus> {
 template <>
 struct Describe<VirtualMachine> {
     using T = VirtualMachine;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
-        Field{"status", &T::status},
+        Field{"metadata", &T::metadata, "Name, namespace, labels, annotations."},
+        Field{"spec", &T::spec, "The machine as wanted."}.require(),
+        Field{"status", &T::status, "The machine as it is."},
     };
 };
 
@@ -459,11 +253,10 @@ struct Describe<ControllerRevision> {
 template <>
 struct Describe<KubeVirt> {
     using T = KubeVirt;
-    static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
-        Field{"status", &T::status},
+        Field{"metadata", &T::metadata, "Name, namespace, labels, annotations."},
+        Field{"spec", &T::spec, "The configuration."},
+        Field{"status", &T::status, "What is in effect."},
     };
 };
 

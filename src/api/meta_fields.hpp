@@ -59,9 +59,9 @@ template <>
 struct Describe<SelectorRequirement> {
     using T = SelectorRequirement;
     static constexpr auto fields = std::tuple{
-        Field{"key", &T::key}.require(),
+        Field{"key", &T::key, "Key of the label."}.require(),
         Field{"operator", &T::op, "In, NotIn, Exists, DoesNotExist, Gt or Lt."}.require(),
-        Field{"values", &T::values},
+        Field{"values", &T::values, "Values to compare with."},
     };
 };
 
@@ -69,8 +69,8 @@ template <>
 struct Describe<LabelSelector> {
     using T = LabelSelector;
     static constexpr auto fields = std::tuple{
-        Field{"matchLabels", &T::match_labels},
-        Field{"matchExpressions", &T::match_expressions},
+        Field{"matchLabels", &T::match_labels, "Labels and their values."},
+        Field{"matchExpressions", &T::match_expressions, "Conditions on labels; all must hold."},
     };
 };
 

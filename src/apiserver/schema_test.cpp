@@ -72,6 +72,50 @@ TEST(Schema, A31_Defaults) {
     EXPECT_EQ(document, doc("{}"));
 }
 
+TEST(Crds, A07_TypingErrorsInKubeVirtAndCdiAreFound) {
+    const struct { const api::Kind& kind; const char* document; std::vector<std::string> unknown; } rows[] = {
+        {api::kVirtualMachine,
+         R"({"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","metadata":{"name":"vm","labels":{"a":"b"}},
+             "spec":{"runStrategi":"Always","template":{"metadata":{"labels":{"x":"y"}},"spec":{"domain":{"cpu":{"cores":1,"core":2},
+             "devices":{"disk":[],"disks":[{"name":"d","disk":{"bus":"virtio","buss":"x"}}],"interfaces":[{"name":"default","masquerade":{}}]},
+             "resources":{"requests":{"memory":"1Gi"}}},"networks":[{"name":"default","pod":{}}],
+             "volumes":[{"name":"d","dataVolume":{"name":"x","hotplugable":true}}],"terminationGracePeriod":3}},
+             "dataVolumeTemplates":[{"metadata":{"name":"x"},"spec":{"sorce":{},"storage":{"resources":{"request":{}}}}}]},"status":{"anything":1}})",
+         {"spec.runStrategi", "spec.template.spec.domain.cpu.core", "spec.template.spec.domain.devices.disk",
+          "spec.template.spec.domain.devices.disks[0].disk.buss", "spec.template.spec.volumes[0].dataVolume.hotplugable",
+          "spec.template.spec.terminationGracePeriod", "spec.dataVolumeTemplates[0].spec.sorce",
+          "spec.dataVolumeTemplates[0].spec.storage.resources.request"}},
+        {api::kVmi, R"({"spec":{"domain":{"devices":{}},"affinity":{"nodeAffinity":{"required":{}}}}})", {"spec.affinity.nodeAffinity.required"}},
+        {api::kDataVolume, R"({"spec":{"source":{"http":{"url":"u","urll":"x"},"blank":{}},"pvc":{"accessMode":["ReadWriteOnce"]}},"stat":{}})",
+         {"spec.source.http.urll", "spec.pvc.accessMode", "stat"}},
+        {api::kStorageProfile, R"({"spec":{"claimPropertySets":[{"accessModes":[],"volumeMod":"Block"}]}})", {"spec.claimPropertySets[0].volumeMod"}},
+        {api::kCdiConfig, R"({"spec":{"featureGates":["X"],"featureGate":[]}})", {"spec.featureGate"}},
+        {api::kKubeVirt, R"({"spec":{"configuration":{"developerConfiguration":{"featureGates":["X"]}}},"extra":1})", {"extra"}},
+        {api::kCdi, R"({"spec":{"config":{"anything":1}},"status":{"phase":"Deployed"}})", {}},
+    };
+    for (const auto& row : rows) {
+        std::vector<std::string> got;
+        find_unknown_fields(doc(row.document), served_schema(row.kind), got);
+        EXPECT_EQ(got, row.unknown) << row.kind.kind;
+    }
+}
+
+TEST(Crds, ValidationNamesWhatIsWrong) {
+    const struct { const api::Kind& kind; const char* document; const char* wanted; } rows[] = {
+        {api::kVirtualMachine, R"({"spec":{}})", "FieldValueRequired@spec.template: Required value\n"},
+        {api::kVirtualMachine, R"({"spec":{"runStrategy":"Sometimes","template":{"spec":{"domain":{"devices":{"disks":[{"name":"a","disk":{"bus":"ide"}}]}}}}}})",
+         "FieldValueNotSupported@spec.runStrategy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"Halted\", \"Manual\", \"RerunOnFailure\", \"Once\", \"WaitAsReceiver\"\n"
+         "FieldValueNotSupported@spec.template.spec.domain.devices.disks[0].disk.bus: Unsupported value: \"ide\": supported values: \"virtio\", \"sata\", \"scsi\", \"usb\"\n"},
+        {api::kDataVolume, R"({"spec":{"pvc":{"accessModes":["ReadWriteTwice"],"resources":{"requests":{"storage":1073741824}}}}})",
+         "FieldValueNotSupported@spec.pvc.accessModes[0]: Unsupported value: \"ReadWriteTwice\": supported values: \"ReadWriteOnce\", \"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOncePod\"\n"},
+        {api::kVmi, R"({"spec":{"domain":{"devices":{}},"volumes":[{"containerDisk":{}}]}})",
+         "FieldValueRequired@spec.volumes[0].name: Required value\nFieldValueRequired@spec.volumes[0].containerDisk.image: Required value\n"},
+        {api::kVmi, R"({"spec":{"domain":{"devices":{}},"volumes":{}}})",
+         "FieldValueTypeInvalid@spec.volumes: Invalid value: \"object\": spec.volumes in body must be of type array: \"object\"\n"},
+    };
+    for (const auto& row : rows) EXPECT_EQ(print(validate(doc(row.document), served_schema(row.kind))), row.wanted) << row.document;
+}
+
 TEST(Crds, EveryServedSchemaIsADefinitionOfItsKind) {
     const Timestamp at = from_rfc3339("2026-01-02T03:04:05Z").value();
     for (const api::Kind* kind : api::kinds()) {
