@@ -28,7 +28,10 @@ std::string escaped(std::string_view name) {
 }
 
 std::string path_in(
-    std::string_view api_version, const api::Kind& kind, const std::string& ns, const std::string& name,
+    std::string_view api_version,
+    const api::Kind& kind,
+    const std::string& ns,
+    const std::string& name,
     const std::string& subresource
 ) {
     std::string path = api_version.find('/') == std::string_view::npos ? "/api/" : "/apis/";
@@ -85,8 +88,14 @@ void add_page(Listing& listing, const json::Value& page, const api::Kind& kind) 
 }
 
 json::Value delete_body(const DeleteOptions& options) {
-    json::Object body{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
-    if (!options.uid.empty()) body["preconditions"] = json::Object{{"uid", options.uid.value}};
+    json::Object body{
+        {"kind",       "DeleteOptions"},
+        {"apiVersion", "v1"           }
+    };
+    if (!options.uid.empty())
+        body["preconditions"] = json::Object{
+            {"uid", options.uid.value}
+        };
     if (options.grace_seconds) body["gracePeriodSeconds"] = *options.grace_seconds;
     if (!options.propagation.empty()) body["propagationPolicy"] = options.propagation;
     return json::Value(std::move(body));
@@ -103,8 +112,9 @@ Result<Place> place_of(const json::Value& document) {
     const std::string_view version = json::text_at(document, "/apiVersion");
     if (key.kind == nullptr) {
         return fail(
-            ErrorKind::invalid, "no kind \"" + std::string(json::text_at(document, "/kind")) + "\" in \"" +
-                                    std::string(version) + "\": check apiVersion and kind"
+            ErrorKind::invalid,
+            "no kind \"" + std::string(json::text_at(document, "/kind")) + "\" in \"" + std::string(version) +
+                "\": check apiVersion and kind"
         );
     }
     return Place{path_in(version, *key.kind, key.ns, "", ""), key.name};
@@ -112,13 +122,17 @@ Result<Place> place_of(const json::Value& document) {
 
 }  // namespace
 
-std::string path_of(const api::Kind& kind, const std::string& ns, const std::string& name, const std::string& subresource) {
+std::string path_of(
+    const api::Kind& kind, const std::string& ns, const std::string& name, const std::string& subresource
+) {
     return path_in(kind.api_version(), kind, ns, name, subresource);
 }
 
 Task<Result<Document>> Api::get(api::Key key) {
     CHECK(key.kind != nullptr);
-    CO_TRY(Response response, co_await transport_.request(request_for("GET", path_of(*key.kind, key.ns, key.name), user_)));
+    CO_TRY(
+        Response response, co_await transport_.request(request_for("GET", path_of(*key.kind, key.ns, key.name), user_))
+    );
     co_return document_of(std::move(response));
 }
 
@@ -185,11 +199,21 @@ Task<Result<void>> Api::remove(api::Key key, DeleteOptions options) {
 
 Task<Result<void>> Api::bind(api::Key pod, Uid uid, std::string node) {
     CHECK(pod.kind != nullptr);
-    json::Object metadata{{"name", pod.name}, {"namespace", pod.ns}};
+    json::Object metadata{
+        {"name",      pod.name},
+        {"namespace", pod.ns  }
+    };
     if (!uid.empty()) metadata["uid"] = uid.value;
-    json::Object target{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}};
+    json::Object target{
+        {"apiVersion", "v1"  },
+        {"kind",       "Node"},
+        {"name",       node  }
+    };
     json::Object binding{
-        {"apiVersion", "v1"}, {"kind", "Binding"}, {"metadata", std::move(metadata)}, {"target", std::move(target)}
+        {"apiVersion", "v1"               },
+        {"kind",       "Binding"          },
+        {"metadata",   std::move(metadata)},
+        {"target",     std::move(target)  }
     };
     Request request = request_for("POST", path_of(*pod.kind, pod.ns, pod.name, "binding"), user_);
     carry(request, json::Value(std::move(binding)), "application/json");
@@ -198,7 +222,9 @@ Task<Result<void>> Api::bind(api::Key pod, Uid uid, std::string node) {
     co_return Result<void>();
 }
 
-Task<Result<std::unique_ptr<WatchStream>>> Api::watch(const api::Kind& kind, ListOptions options, ResourceVersion from) {
+Task<Result<std::unique_ptr<WatchStream>>> Api::watch(
+    const api::Kind& kind, ListOptions options, ResourceVersion from
+) {
     Request request = request_for("GET", path_of(kind, options.ns), user_);
     select(request, options);
     request.query.emplace_back("watch", "true");

@@ -46,7 +46,9 @@ struct ApiTest : testing::Test {
     boost::asio::io_context io;
     Script script;
     InProcess transport{script};
-    Api api{transport, User{"alice", {}}};
+    Api api{
+        transport, User{"alice", {}}
+    };
 
     template <class T>
     T run(Task<T> task) {
@@ -77,7 +79,9 @@ TEST_F(ApiTest, CallsBecomeRequests) {
     const api::Key node{&api::kNode, "", "n1"};
     run(api.get(pod));
     run(api.get(node));
-    run(api.create(doc(R"({"apiVersion":"kubevirt.io/v1alpha3","kind":"VirtualMachine","metadata":{"name":"v","namespace":"t"}})")));
+    run(api.create(
+        doc(R"({"apiVersion":"kubevirt.io/v1alpha3","kind":"VirtualMachine","metadata":{"name":"v","namespace":"t"}})")
+    ));
     run(api.patch(pod, doc(R"({"a":1})"), "status"));
     run(api.update(doc(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}})")));
     DeleteOptions options{.uid = Uid{"u1"}, .grace_seconds = 0, .propagation = "Foreground"};
@@ -126,7 +130,9 @@ TEST_F(ApiTest, A64_SnapshotLostBetweenPagesIsListedOnceMoreInOnePiece) {
     script.answers = {
         answer(200, R"({"metadata":{"resourceVersion":"7","continue":"c1"},"items":[{"metadata":{"name":"a"}}]})"),
         answer(410, R"({"kind":"Status","reason":"Expired","message":"too old","code":410})"),
-        answer(200, R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})"),
+        answer(
+            200, R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})"
+        ),
     };
     const Result<Listing> got = run(api.list(api::kNode, {}));
     ASSERT_TRUE(got.has_value());
@@ -142,7 +148,8 @@ TEST_F(ApiTest, WatchAsksForBookmarksAndReturnsTheRefusal) {
     EXPECT_EQ(got.error().kind, ErrorKind::gone);
     EXPECT_EQ(
         asked(),
-        "GET /apis/kubevirt.io/v1/virtualmachineinstances watch=true allowWatchBookmarks=true resourceVersion=5 as alice\n"
+        "GET /apis/kubevirt.io/v1/virtualmachineinstances watch=true allowWatchBookmarks=true resourceVersion=5 as "
+        "alice\n"
     );
 }
 
@@ -154,19 +161,20 @@ TEST(StatusErrors, KindsByCodeAndReason) {
         const char* message;
     };
     const Row rows[] = {
-        {404, R"({"reason":"NotFound","message":"pods \"x\" not found"})", ErrorKind::not_found, "pods \"x\" not found"},
-        {409, R"({"reason":"AlreadyExists","message":"m"})", ErrorKind::already_exists, "m"},
-        {409, R"({"reason":"Conflict","message":"m"})", ErrorKind::conflict, "m"},
-        {410, R"({"reason":"Expired","message":"m"})", ErrorKind::gone, "m"},
-        {400, R"({"message":"m"})", ErrorKind::invalid, "m"},
-        {415, R"({"message":"m"})", ErrorKind::invalid, "m"},
-        {422, R"({"message":"m"})", ErrorKind::invalid, "m"},
-        {401, R"({"message":"Unauthorized"})", ErrorKind::forbidden, "Unauthorized"},
-        {403, R"({"message":"m"})", ErrorKind::forbidden, "m"},
-        {429, R"({"message":"m"})", ErrorKind::unavailable, "m"},
-        {503, "error trying to reach service: x\nmore", ErrorKind::unavailable, "error trying to reach service: x"},
-        {504, R"({"message":"Timeout: m"})", ErrorKind::timeout, "Timeout: m"},
-        {404, "", ErrorKind::not_found, "the server answered with code 404"},
+        {404, R"({"reason":"NotFound","message":"pods \"x\" not found"})", ErrorKind::not_found,      "pods \"x\" not found"
+        },
+        {409, R"({"reason":"AlreadyExists","message":"m"})",               ErrorKind::already_exists, "m"                                },
+        {409, R"({"reason":"Conflict","message":"m"})",                    ErrorKind::conflict,       "m"                                },
+        {410, R"({"reason":"Expired","message":"m"})",                     ErrorKind::gone,           "m"                                },
+        {400, R"({"message":"m"})",                                        ErrorKind::invalid,        "m"                                },
+        {415, R"({"message":"m"})",                                        ErrorKind::invalid,        "m"                                },
+        {422, R"({"message":"m"})",                                        ErrorKind::invalid,        "m"                                },
+        {401, R"({"message":"Unauthorized"})",                             ErrorKind::forbidden,      "Unauthorized"                     },
+        {403, R"({"message":"m"})",                                        ErrorKind::forbidden,      "m"                                },
+        {429, R"({"message":"m"})",                                        ErrorKind::unavailable,    "m"                                },
+        {503, "error trying to reach service: x\nmore",                    ErrorKind::unavailable,    "error trying to reach service: x" },
+        {504, R"({"message":"Timeout: m"})",                               ErrorKind::timeout,        "Timeout: m"                       },
+        {404, "",                                                          ErrorKind::not_found,      "the server answered with code 404"},
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(std::to_string(row.code) + row.body);

@@ -61,13 +61,21 @@ bool has_body(int code) { return code >= 200 && code != 204 && code != 304; }
 
 Response status_answer(int code, std::string_view reason, std::string message) {
     json::Object status{
-        {"kind", "Status"},      {"apiVersion", "v1"}, {"metadata", json::Object()}, {"status", "Failure"},
-        {"message", std::move(message)}, {"reason", reason},   {"details", json::Object()},  {"code", code},
+        {"kind",       "Status"          },
+        {"apiVersion", "v1"              },
+        {"metadata",   json::Object()    },
+        {"status",     "Failure"         },
+        {"message",    std::move(message)},
+        {"reason",     reason            },
+        {"details",    json::Object()    },
+        {"code",       code              },
     };
     Response response{.code = code};
     if (code == 429 || code == 503) {
         response.headers["retry-after"] = "1";
-        status["details"] = json::Object{{"retryAfterSeconds", 1}};
+        status["details"] = json::Object{
+            {"retryAfterSeconds", 1}
+        };
     }
     response.document = std::make_shared<const json::Value>(std::move(status));
     return response;
@@ -127,9 +135,15 @@ std::string http_date(Timestamp at) {
     const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::seconds>(at - day));
     std::array<char, 64> text{};
     std::snprintf(
-        text.data(), text.size(), "%s, %02u %s %d %02d:%02d:%02d GMT", kDays[std::chrono::weekday(day).c_encoding()],
-        static_cast<unsigned>(date.day()), kMonths[static_cast<unsigned>(date.month()) - 1], static_cast<int>(date.year()),
-        static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+        text.data(),
+        text.size(),
+        "%s, %02u %s %d %02d:%02d:%02d GMT",
+        kDays[std::chrono::weekday(day).c_encoding()],
+        static_cast<unsigned>(date.day()),
+        kMonths[static_cast<unsigned>(date.month()) - 1],
+        static_cast<int>(date.year()),
+        static_cast<int>(time.hours().count()),
+        static_cast<int>(time.minutes().count()),
         static_cast<int>(time.seconds().count())
     );
     return text.data();

@@ -14,9 +14,9 @@ namespace berth::kube::http {
 Response status_answer(int code, std::string_view reason, std::string message);
 
 enum class Framing {
-    length,   ///< the whole body is known
+    length,  ///< the whole body is known
     chunks,
-    to_end,   ///< the end of the connection ends it: HTTP/1.0
+    to_end,  ///< the end of the connection ends it: HTTP/1.0
 };
 
 /// What the head says beyond the response itself.

@@ -67,9 +67,7 @@ std::string print(const Key& key) {
     return text_of(bio);
 }
 
-std::time_t seconds_of(Timestamp at) {
-    return std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
-}
+std::time_t seconds_of(Timestamp at) { return std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count(); }
 
 bool is_ip(const std::string& name) {
     std::array<unsigned char, sizeof(in6_addr)> bytes{};
@@ -134,7 +132,7 @@ bool has_names(X509* certificate, const std::vector<std::string>& names) {
 }  // namespace
 
 KeyPair make_authority(Timestamp now) {
-    const Key key(EVP_EC_gen("P-256"));
+    const Key key(EVP_EC_gen("prime256v1"));
     CHECK(key != nullptr);
     const Subject subject{.common_name = "berth-ca"};
     const Certificate certificate = blank(subject, key.get(), now, kAuthorityValid);
@@ -149,11 +147,12 @@ KeyPair make_authority(Timestamp now) {
 Result<KeyPair> issue(const KeyPair& authority, const Subject& subject, Timestamp now) {
     const Certificate issuer = read_certificate(authority.certificate_pem);
     const Key issuer_key = read_key(authority.key_pem);
-    if (!issuer || !issuer_key) return fail(ErrorKind::invalid, "the certificate authority is not PEM: remove its files");
+    if (!issuer || !issuer_key)
+        return fail(ErrorKind::invalid, "the certificate authority is not PEM: remove its files");
     for (const std::string& name : subject.names) {
         if (!is_plain(name)) return fail(ErrorKind::invalid, "\"" + name + "\" is neither a host name nor an address");
     }
-    const Key key(EVP_EC_gen("P-256"));
+    const Key key(EVP_EC_gen("prime256v1"));
     CHECK(key != nullptr);
     const Certificate certificate = blank(subject, key.get(), now, kLeafValid);
     X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer.get()));
@@ -162,7 +161,8 @@ Result<KeyPair> issue(const KeyPair& authority, const Subject& subject, Timestam
     add_extension(certificate.get(), issuer.get(), NID_key_usage, "critical,digitalSignature");
     add_extension(certificate.get(), issuer.get(), NID_ext_key_usage, is_server ? "serverAuth" : "clientAuth");
     add_extension(certificate.get(), issuer.get(), NID_authority_key_identifier, "keyid");
-    if (is_server) add_extension(certificate.get(), issuer.get(), NID_subject_alt_name, alternative_names(subject.names));
+    if (is_server)
+        add_extension(certificate.get(), issuer.get(), NID_subject_alt_name, alternative_names(subject.names));
     if (X509_sign(certificate.get(), issuer_key.get(), EVP_sha256()) == 0) {
         return fail(ErrorKind::invalid, "sign certificate: the authority's key is not usable: remove its files");
     }
@@ -180,7 +180,8 @@ bool is_good(const KeyPair& pair, const std::string& authority_pem, const Subjec
         return false;
     }
     std::time_t last_use = seconds_of(now + kRenewBefore);
-    return X509_cmp_time(X509_get0_notAfter(certificate.get()), &last_use) > 0 && has_names(certificate.get(), subject.names);
+    return X509_cmp_time(X509_get0_notAfter(certificate.get()), &last_use) > 0 &&
+           has_names(certificate.get(), subject.names);
 }
 
 }  // namespace berth::kube::http

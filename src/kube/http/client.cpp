@@ -24,7 +24,8 @@ std::optional<Duration> retry_after(const Response& response) {
     const auto header = response.headers.find("retry-after");
     if (header == response.headers.end()) return std::nullopt;
     int count = 0;
-    const auto [end, error] = std::from_chars(header->second.data(), header->second.data() + header->second.size(), count);
+    const auto [end, error] =
+        std::from_chars(header->second.data(), header->second.data() + header->second.size(), count);
     if (error != std::errc() || count < 0) return std::nullopt;
     return seconds(std::min(count, kRetryAfterMax));
 }
@@ -38,7 +39,8 @@ Result<std::unique_ptr<Client>> Client::make(Executor executor, Clock& clock, Cl
     TRY(Origin origin, read_origin(config));
     const TlsSettings::Client keys{config.ca_pem, config.certificate_pem, config.key_pem, config.verifies_server};
     TRY(TlsSettings settings, TlsSettings::for_client(keys));
-    auto state = std::make_unique<State>(std::move(executor), clock, std::move(config), std::move(origin), std::move(settings));
+    auto state =
+        std::make_unique<State>(std::move(executor), clock, std::move(config), std::move(origin), std::move(settings));
     return std::unique_ptr<Client>(new Client(std::move(state)));
 }
 
@@ -89,7 +91,9 @@ Task<Result<Response>> Client::request(Request request) {
         Task<Result<Response>> work = state_->exchange(message, request.method == "GET");
         co_await finishes_within(state_->clock, kAnswerMax, keep(std::move(work), answer));
         if (!answer) {
-            co_return fail(ErrorKind::timeout, request.method + " " + request.path + ": the server did not answer within 30 s");
+            co_return fail(
+                ErrorKind::timeout, request.method + " " + request.path + ": the server did not answer within 30 s"
+            );
         }
         if (!*answer) co_return std::unexpected(std::move(answer->error()));
         const std::optional<Duration> pause = retry_after(**answer);

@@ -37,7 +37,9 @@ public:
     /// The body of an answer as it comes (pod log). Errors  as request(), and the server's refusal by its kind
     Task<Result<std::unique_ptr<ByteStream>>> stream(Request request);
     /// A console. Its end is the far side's goodbye; destroying it cuts the connection.
-    Task<std::expected<std::unique_ptr<Duplex>, Refusal>> open_websocket(std::string path, Query query, std::string subprotocol);
+    Task<std::expected<std::unique_ptr<Duplex>, Refusal>> open_websocket(
+        std::string path, Query query, std::string subprotocol
+    );
 
 private:
     struct State;

@@ -18,7 +18,9 @@ struct ClientTest : Loopback {
         config.key_pem = admin.key_pem;
         return config;
     }
-    std::unique_ptr<Client> make(ClientConfig given) { return *Client::make(io.get_executor(), clock, std::move(given)); }
+    std::unique_ptr<Client> make(ClientConfig given) {
+        return *Client::make(io.get_executor(), clock, std::move(given));
+    }
     static Request get(std::string path) { return {.path = std::move(path)}; }
     static std::string text(const Result<Response>& response, std::string_view pointer) {
         if (!response) return response.error().message;
@@ -31,7 +33,9 @@ TEST_F(ClientTest, RequestsCarryDocumentsQueriesAndIdentity) {
         const auto client = t.make(t.config());
         Request request{.method = "PATCH", .path = "/a%2Fb", .query = {{"labelSelector", "a=b,c!=d e"}}};
         request.headers["content-type"] = "application/merge-patch+json";
-        request.document = json::Value(json::Object{{"x", 1}});
+        request.document = json::Value(json::Object{
+            {"x", 1}
+        });
         const Result<Response> got = co_await client->request(request);
         EXPECT_EQ(text(got, "/method"), "PATCH");
         EXPECT_EQ(text(got, "/path"), "/a%2Fb");
@@ -80,7 +84,9 @@ TEST_F(ClientTest, TokenFileIsReadAndHostNamesAreResolved) {
         const std::filesystem::path directory = ::mkdtemp(name.data());
         const auto written = write_file(directory / "token", "secret\n");
         EXPECT_TRUE(written.has_value());
-        ClientConfig config{.server = "https://localhost:" + std::to_string(t.port), .ca_pem = t.authority.certificate_pem};
+        ClientConfig config{
+            .server = "https://localhost:" + std::to_string(t.port), .ca_pem = t.authority.certificate_pem
+        };
         config.token_file = directory / "token";
         const Result<Response> got = co_await t.make(config)->request(get("/a"));
         EXPECT_EQ(text(got, "/user"), "secret");
@@ -175,7 +181,10 @@ TEST_F(ClientTest, CancelledRequestLeavesNothingBehind) {
 }
 
 WatchEvent event(const std::string& type, const std::string& name) {
-    return {type, std::make_shared<const json::Value>(json::Object{{"name", name}})};
+    return {
+        type, std::make_shared<const json::Value>(json::Object{{"name", name}}
+          )
+    };
 }
 
 TEST_F(ClientTest, A66_WatchArrivesInOrderAndEnds) {
@@ -308,12 +317,12 @@ TEST(Subprotocols, ChosenAmongTheOffered) {
         const char* token;
     };
     const Row rows[] = {
-        {"", "", ""},
-        {"plain.kubevirt.io", "plain.kubevirt.io", ""},
-        {"v4.channel.k8s.io, plain.kubevirt.io", "plain.kubevirt.io", ""},
-        {"base64url.bearer.authorization.k8s.io.dG9r,base64.binary.k8s.io", "base64.binary.k8s.io", "tok"},
-        {"base64url.bearer.authorization.k8s.io.dG9r", "", "tok"},
-        {"base64url.bearer.authorization.k8s.io.-_-_", "", "\xfb\xff\xbf"},
+        {"",                                                                "",                     ""            },
+        {"plain.kubevirt.io",                                               "plain.kubevirt.io",    ""            },
+        {"v4.channel.k8s.io, plain.kubevirt.io",                            "plain.kubevirt.io",    ""            },
+        {"base64url.bearer.authorization.k8s.io.dG9r,base64.binary.k8s.io", "base64.binary.k8s.io", "tok"         },
+        {"base64url.bearer.authorization.k8s.io.dG9r",                      "",                     "tok"         },
+        {"base64url.bearer.authorization.k8s.io.-_-_",                      "",                     "\xfb\xff\xbf"},
     };
     for (const Row& row : rows) {
         EXPECT_EQ(choose_subprotocol(row.offered), row.chosen) << row.offered;
@@ -329,10 +338,14 @@ TEST(Origins, ReadFromServerAddresses) {
         const char* prefix;
     };
     const Row rows[] = {
-        {"https://127.0.0.1:6443", "127.0.0.1", 6443, ""},   {"https://[::1]:6443", "::1", 6443, ""},
-        {"https://[fd00::1]", "fd00::1", 443, ""},           {"https://box/k8s/c1/", "box", 443, "/k8s/c1"},
-        {"http://127.0.0.1:8080", "", 0, ""},                {"https://", "", 0, ""},
-        {"https://box:port", "", 0, ""},                     {"https://box:70000", "", 0, ""},
+        {"https://127.0.0.1:6443", "127.0.0.1", 6443, ""       },
+        {"https://[::1]:6443",     "::1",       6443, ""       },
+        {"https://[fd00::1]",      "fd00::1",   443,  ""       },
+        {"https://box/k8s/c1/",    "box",       443,  "/k8s/c1"},
+        {"http://127.0.0.1:8080",  "",          0,    ""       },
+        {"https://",               "",          0,    ""       },
+        {"https://box:port",       "",          0,    ""       },
+        {"https://box:70000",      "",          0,    ""       },
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(row.server);

@@ -11,8 +11,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr Duration kHandshakeMax = seconds(10);
-constexpr Duration kIdleMax = seconds(180);     // longer than clients keep idle connections
-constexpr Duration kReceiveMax = seconds(60);   // for a body, and for the reader of an answer
+constexpr Duration kIdleMax = seconds(180);    // longer than clients keep idle connections
+constexpr Duration kReceiveMax = seconds(60);  // for a body, and for the reader of an answer
 constexpr Duration kGoodbyeMax = seconds(1);
 constexpr Duration kDiscardMax = seconds(5);
 constexpr Duration kGuardRound = seconds(30);
@@ -21,17 +21,20 @@ constexpr std::size_t kDiscardBytesMax = 64 << 20;
 std::string bearer_of(const Request& request) {
     constexpr std::string_view kScheme = "bearer ";
     const std::string value = request.header("authorization");
-    const bool is_bearer = value.size() > kScheme.size() &&
-                           std::ranges::equal(kScheme, std::string_view(value).substr(0, kScheme.size()), [](char a, char b) {
-                               return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b);
-                           });
+    const bool is_bearer =
+        value.size() > kScheme.size() &&
+        std::ranges::equal(kScheme, std::string_view(value).substr(0, kScheme.size()), [](char a, char b) {
+            return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b);
+        });
     return is_bearer ? value.substr(kScheme.size()) : token_in_subprotocols(request.header("sec-websocket-protocol"));
 }
 
 Response refusal_of(Progress why, std::uint64_t body_max) {
     switch (why) {
-        case Progress::head_too_large: return status_answer(431, "BadRequest", "request header fields too large: limit is 65536 bytes");
-        case Progress::target_too_long: return status_answer(414, "BadRequest", "request URI too long: limit is 16384 bytes");
+        case Progress::head_too_large:
+            return status_answer(431, "BadRequest", "request header fields too large: limit is 65536 bytes");
+        case Progress::target_too_long:
+            return status_answer(414, "BadRequest", "request URI too long: limit is 16384 bytes");
         case Progress::body_too_large: {
             const std::string limit = std::to_string(body_max);
             return status_answer(413, "RequestEntityTooLarge", "Request entity too large: limit is " + limit);
@@ -97,7 +100,12 @@ Task<void> Connection::guard() {
 Task<void> Connection::converse() {
     const Result<void> greeted = co_await wire_.accept_handshake();
     if (!greeted) {
-        service_.log.debug("tls handshake failed", {{"error", greeted.error().message}});
+        service_.log.debug(
+            "tls handshake failed",
+            {
+                {"error", greeted.error().message}
+        }
+        );
         co_return;
     }
     peer_ = wire_.peer();
@@ -141,7 +149,8 @@ Task<Progress> Connection::receive(RequestParser& parser) {
 Task<void> Connection::refuse(Progress why) {
     Exchange exchange{.keeps_alive = false};
     co_await send(exchange, refusal_of(why, service_.options.body_max));
-    // Many clients read no answer before they have sent everything; cut early, they would see a reset and not the reason.
+    // Many clients read no answer before they have sent everything; cut early, they would see a reset and not the
+    // reason.
     co_await finishes_within(service_.clock, kDiscardMax, discard());
 }
 
@@ -159,7 +168,13 @@ Task<std::optional<User>> Connection::user_of(const Request& request) {
     Credentials credentials;
     if (peer_) {
         if (!peer_->problem.empty()) {
-            service_.log.info("client certificate refused", {{"name", peer_->common_name}, {"error", peer_->problem}});
+            service_.log.info(
+                "client certificate refused",
+                {
+                    {"name",  peer_->common_name},
+                    {"error", peer_->problem    }
+            }
+            );
             co_return std::nullopt;
         }
         credentials.certificate = User{peer_->common_name, peer_->organizations};
@@ -182,7 +197,15 @@ Task<bool> Connection::serve(Exchange& exchange) {
     }
     const auto took = std::to_string((service_.clock.monotonic() - begun).count());
     const Request& request = exchange.request;
-    service_.log.debug("request", {{"method", request.method}, {"path", request.path}, {"user", request.user.name}, {"us", took}});
+    service_.log.debug(
+        "request",
+        {
+            {"method", request.method   },
+            {"path",   request.path     },
+            {"user",   request.user.name},
+            {"us",     took             }
+    }
+    );
     co_return goes_on;
 }
 
@@ -244,7 +267,7 @@ Task<bool> Connection::send(const Exchange& exchange, Response response) {
     std::string message = print_head(response, now);
     if (exchange.request.method != "HEAD") message += body;
     const bool sent = co_await write(message);
-    co_return sent && now.keeps_alive;
+    co_return sent&& now.keeps_alive;
 }
 
 Task<bool> Connection::write(std::string_view bytes) {

@@ -104,7 +104,8 @@ Task<bool> Connection::serve_watch(Exchange& exchange) {
         co_return co_await send_stream(exchange, std::move(head), outbox, outbox.take_events(events, service_.printer));
     }
     std::optional<WebSocket> socket = co_await upgrade(exchange);
-    if (socket) co_await finishes_before(frames_to_nowhere(*socket), events_to_frames(events, service_.printer, *socket));
+    if (socket)
+        co_await finishes_before(frames_to_nowhere(*socket), events_to_frames(events, service_.printer, *socket));
     co_return false;
 }
 
@@ -131,7 +132,7 @@ Task<bool> Connection::send_stream(const Exchange& exchange, Response head, Outb
     Task<bool> inner = finishes_before(std::move(pump), flush(exchange, outbox, is_whole));
     std::optional<bool> ended;
     co_await finishes_before(inbox_.until_gone(), keep(std::move(inner), ended));
-    co_return is_whole && now.keeps_alive;
+    co_return is_whole&& now.keeps_alive;
 }
 
 Task<void> Connection::flush(const Exchange& exchange, Outbox& outbox, bool& is_whole) {
@@ -158,7 +159,12 @@ Task<std::optional<WebSocket>> Connection::upgrade(const Exchange& exchange) {
     std::string subprotocol = choose_subprotocol(exchange.request.header("sec-websocket-protocol"));
     Result<WebSocket> socket = co_await WebSocket::accept(wire_, exchange.request, std::move(subprotocol));
     if (socket) co_return std::optional<WebSocket>(*std::move(socket));
-    service_.log.debug("websocket handshake failed", {{"error", socket.error().message}});
+    service_.log.debug(
+        "websocket handshake failed",
+        {
+            {"error", socket.error().message}
+    }
+    );
     co_return std::nullopt;
 }
 

@@ -47,7 +47,8 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
     ::close(fd);
     TRY_DO(written);
     if (::rename(temporary.c_str(), path.c_str()) != 0) return std::unexpected(io_error("replace", path));
-    const int directory = ::open(path.parent_path().empty() ? "." : path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int directory =
+        ::open(path.parent_path().empty() ? "." : path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) {
         ::fsync(directory);
         ::close(directory);

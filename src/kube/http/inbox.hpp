@@ -9,8 +9,8 @@
 
 namespace berth::kube::http {
 
-/// At most one read is under way, and it outlives whoever asked for it: so a connection can be watched for its end while
-/// a request is handled, and a TLS record is never torn by a cancellation.
+/// At most one read is under way, and it outlives whoever asked for it: so a connection can be watched for its end
+/// while a request is handled, and a TLS record is never torn by a cancellation.
 class Inbox {
 public:
     Inbox(Executor executor, Wire& wire) : wire_(wire), arrived_(executor), reads_(std::move(executor)) {}

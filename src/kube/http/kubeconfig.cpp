@@ -38,10 +38,13 @@ struct Merged {
     [[nodiscard]] Result<Entry> find(const char* list, const char* key, const std::string& name) const {
         for (const Entry& file : files) {
             for (const YAML::Node& item : file.node[list]) {
-                if (item["name"] && item["name"].Scalar() == name && item[key].IsMap()) return Entry{item[key], file.directory};
+                if (item["name"] && item["name"].Scalar() == name && item[key].IsMap())
+                    return Entry{item[key], file.directory};
             }
         }
-        return fail(ErrorKind::invalid, "the kubeconfig has no " + std::string(key) + " \"" + name + "\": check its " + list);
+        return fail(
+            ErrorKind::invalid, "the kubeconfig has no " + std::string(key) + " \"" + name + "\": check its " + list
+        );
     }
 };
 
@@ -51,7 +54,9 @@ Result<Entry> load(const fs::path& path) {
         Entry entry{YAML::Load(text), fs::absolute(path).parent_path()};
         if (entry.node.IsMap()) return entry;
     } catch (const YAML::Exception& broken) {
-        return fail(ErrorKind::invalid, "read \"" + path.string() + "\": " + broken.what() + ": it must be a kubeconfig");
+        return fail(
+            ErrorKind::invalid, "read \"" + path.string() + "\": " + broken.what() + ": it must be a kubeconfig"
+        );
     }
     return fail(ErrorKind::invalid, "read \"" + path.string() + "\": it is not a kubeconfig");
 }
@@ -71,11 +76,13 @@ Result<std::string> data_or_file(const Entry& entry, const std::string& key) {
 
 Result<void> read_cluster(const Entry& cluster, ClientConfig& config) {
     config.server = cluster.text("server");
-    if (config.server.empty()) return fail(ErrorKind::invalid, "the kubeconfig's cluster has no server: add its address");
+    if (config.server.empty())
+        return fail(ErrorKind::invalid, "the kubeconfig's cluster has no server: add its address");
     TRY(config.ca_pem, data_or_file(cluster, "certificate-authority"));
     config.verifies_server = cluster.text("insecure-skip-tls-verify") != "true";
     config.tls_server_name = cluster.text("tls-server-name");
-    if (cluster.has("proxy-url")) return fail(ErrorKind::invalid, "proxy-url is not supported: reach the server directly");
+    if (cluster.has("proxy-url"))
+        return fail(ErrorKind::invalid, "proxy-url is not supported: reach the server directly");
     return {};
 }
 
@@ -83,8 +90,9 @@ Result<void> read_user(const Entry& user, const std::string& name, ClientConfig&
     for (const char* unsupported : {"exec", "auth-provider", "username", "as"}) {
         if (!user.has(unsupported)) continue;
         return fail(
-            ErrorKind::invalid, "user \"" + name + "\" proves who it is with \"" + unsupported +
-                                    "\", which is not supported: use a client certificate, a token or a tokenFile"
+            ErrorKind::invalid,
+            "user \"" + name + "\" proves who it is with \"" + unsupported +
+                "\", which is not supported: use a client certificate, a token or a tokenFile"
         );
     }
     TRY(config.certificate_pem, data_or_file(user, "client-certificate"));
@@ -98,12 +106,14 @@ Result<ClientConfig> read_config(const std::vector<fs::path>& paths, const std::
     Merged merged;
     for (const fs::path& path : paths) {
         auto file = load(path);
-        if (!file && file.error().kind == ErrorKind::not_found && paths.size() > 1) continue;  // of a list, what is there
+        if (!file && file.error().kind == ErrorKind::not_found && paths.size() > 1)
+            continue;  // of a list, what is there
         if (!file) return std::unexpected(std::move(file).error());
         merged.files.push_back(*std::move(file));
     }
     const std::string name = wanted_context.empty() ? merged.current_context() : wanted_context;
-    if (name.empty()) return fail(ErrorKind::invalid, "the kubeconfig has no current-context: set it or choose one with --context");
+    if (name.empty())
+        return fail(ErrorKind::invalid, "the kubeconfig has no current-context: set it or choose one with --context");
     ClientConfig config;
     TRY(const Entry context, merged.find("contexts", "context", name));
     TRY(const Entry cluster, merged.find("clusters", "cluster", context.text("cluster")));
@@ -145,9 +155,10 @@ std::string print_kubeconfig(std::string_view name, const ClientConfig& config) 
         user += "    client-key-data: " + encode_base64(config.key_pem) + "\n";
     }
     if (!config.token.empty()) user += "    token: \"" + config.token + "\"\n";
-    return "apiVersion: v1\nkind: Config\nclusters:\n- name: " + n + "\n  cluster:\n" + cluster + "users:\n- name: " + n +
-           "-admin\n  user:" + (user.empty() ? " {}\n" : "\n" + user) + "contexts:\n- name: " + n + "\n  context:\n    cluster: " + n +
-           "\n    user: " + n + "-admin\n    namespace: " + config.ns + "\ncurrent-context: " + n + "\n";
+    return "apiVersion: v1\nkind: Config\nclusters:\n- name: " + n + "\n  cluster:\n" + cluster +
+           "users:\n- name: " + n + "-admin\n  user:" + (user.empty() ? " {}\n" : "\n" + user) +
+           "contexts:\n- name: " + n + "\n  context:\n    cluster: " + n + "\n    user: " + n +
+           "-admin\n    namespace: " + config.ns + "\ncurrent-context: " + n + "\n";
 }
 
 Result<void> write_kubeconfig(const fs::path& path, std::string_view name, const ClientConfig& config) {
@@ -156,7 +167,8 @@ Result<void> write_kubeconfig(const fs::path& path, std::string_view name, const
 
 ConfigSearch search_of_environment() {
     ConfigSearch search{.variable = variable("KUBECONFIG"), .fallbacks = {"/var/lib/berth/kubeconfig"}};
-    if (const std::string home = variable("HOME"); !home.empty()) search.fallbacks.push_back(fs::path(home) / ".kube/config");
+    if (const std::string home = variable("HOME"); !home.empty())
+        search.fallbacks.push_back(fs::path(home) / ".kube/config");
     return search;
 }
 
@@ -180,7 +192,8 @@ Result<ClientConfig> service_account_config() {
     const fs::path directory = "/var/run/secrets/kubernetes.io/serviceaccount";
     std::string host = variable("KUBERNETES_SERVICE_HOST");
     const std::string port = variable("KUBERNETES_SERVICE_PORT");
-    if (host.empty() || port.empty()) return fail(ErrorKind::not_found, "not inside a pod: KUBERNETES_SERVICE_HOST is not set");
+    if (host.empty() || port.empty())
+        return fail(ErrorKind::not_found, "not inside a pod: KUBERNETES_SERVICE_HOST is not set");
     if (host.contains(':')) host = "[" + host + "]";
     ClientConfig config{.server = "https://" + host + ":" + port, .token_file = directory / "token"};
     TRY(config.ca_pem, read_file(directory / "ca.crt"));

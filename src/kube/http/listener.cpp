@@ -26,7 +26,8 @@ Task<std::optional<User>> by_certificate(Credentials credentials) {
 Authenticator certificate_authenticator() { return by_certificate; }
 
 struct Listener::State {
-    explicit State(Service given) : service(std::move(given)), acceptor(service.executor), freed(service.executor), group(service.executor) {}
+    explicit State(Service given)
+        : service(std::move(given)), acceptor(service.executor), freed(service.executor), group(service.executor) {}
 
     Service service;
     std::optional<TlsSettings> tls;
@@ -43,7 +44,9 @@ struct Listener::State {
     }
 };
 
-Listener::Listener(Executor executor, Handler& handler, Clock& clock, Entropy& entropy, Log& log, ListenerOptions options) {
+Listener::Listener(
+    Executor executor, Handler& handler, Clock& clock, Entropy& entropy, Log& log, ListenerOptions options
+) {
     Service service{std::move(executor), handler, clock, entropy, log, std::move(options)};
     state_ = std::make_unique<State>(std::move(service));
 }
@@ -52,7 +55,8 @@ Listener::~Listener() = default;
 
 Result<std::uint16_t> Listener::listen() {
     const ListenerOptions& options = state_->service.options;
-    TRY(TlsSettings tls, TlsSettings::for_server({options.certificate_pem, options.private_key_pem, options.client_ca_pem}));
+    TRY(TlsSettings tls,
+        TlsSettings::for_server({options.certificate_pem, options.private_key_pem, options.client_ca_pem}));
     state_->tls = std::move(tls);
     return state_->acceptor.listen(options.address, options.port);
 }
@@ -65,12 +69,22 @@ Task<void> Listener::run() {
         if (!wire) {
             if (wire.error().kind == ErrorKind::io) co_return;
             // No descriptor left: one comes free when a connection ends, ours or somebody else's.
-            state.service.log.warn("cannot accept", {{"error", wire.error().message}});
+            state.service.log.warn(
+                "cannot accept",
+                {
+                    {"error", wire.error().message}
+            }
+            );
             co_await finishes_within(state.service.clock, kAcceptAgain, state.freed.wait());
             continue;
         }
         if (state.connections.size() >= state.service.options.connections_max) {
-            state.service.log.warn("connection refused", {{"limit", std::to_string(state.connections.size())}});
+            state.service.log.warn(
+                "connection refused",
+                {
+                    {"limit", std::to_string(state.connections.size())}
+            }
+            );
             continue;
         }
         state.connections.emplace_back(*std::move(wire), state.service);

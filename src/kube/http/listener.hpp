@@ -40,7 +40,7 @@ struct ListenerOptions {
     std::size_t connections_max = 4096;  ///< one more is closed at once
     std::size_t reads_max = 400;         ///< unary requests handled at once; one more gets 429
     std::size_t writes_max = 200;
-    std::uint64_t body_max = 3 << 20;               ///< bytes; more gets 413
+    std::uint64_t body_max = 3 << 20;                   ///< bytes; more gets 413
     Duration answer_within = std::chrono::seconds(60);  ///< unary requests; later: 504
 };
 

@@ -12,12 +12,18 @@ struct Received {
     Response head;
     std::string body;
     [[nodiscard]] json::Value json() const { return json::parse(body).value_or(json::Value()); }
-    [[nodiscard]] std::string text(std::string_view pointer) const { return std::string(json::text_at(json(), pointer)); }
+    [[nodiscard]] std::string text(std::string_view pointer) const {
+        return std::string(json::text_at(json(), pointer));
+    }
 };
 
 struct ListenerTest : Loopback {
     TlsSettings::Client trust() {
-        return {.ca_pem = authority.certificate_pem, .certificate_pem = admin.certificate_pem, .private_key_pem = admin.key_pem};
+        return {
+            .ca_pem = authority.certificate_pem,
+            .certificate_pem = admin.certificate_pem,
+            .private_key_pem = admin.key_pem
+        };
     }
     Task<Wire> dial(TlsSettings::Client client) {
         const Result<TlsSettings> settings = TlsSettings::for_client(client);
@@ -73,8 +79,10 @@ TEST_F(ListenerTest, CertificateNamesTheUserAndConnectionsAreKept) {
     auto body = [](ListenerTest& t) -> Task<void> {
         Wire wire = co_await t.dial(t.trust());
         const Received first = co_await ask(
-            wire, "POST /api/v1/a%2Fb?labelSelector=a%3Db%2Cc&watch&x=1+2&broken=%zz HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\n"
-                  "Content-Length: 5\r\n\r\nhello"
+            wire,
+            "POST /api/v1/a%2Fb?labelSelector=a%3Db%2Cc&watch&x=1+2&broken=%zz HTTP/1.1\r\nHost: x\r\nContent-Type: "
+            "a/b\r\n"
+            "Content-Length: 5\r\n\r\nhello"
         );
         EXPECT_EQ(first.head.code, 200);
         EXPECT_EQ(
@@ -105,14 +113,18 @@ TEST_F(ListenerTest, A75_WhoAsks) {
         const Received anonymous = co_await ask(nobody, plain);
         EXPECT_EQ(anonymous.text("/user"), "system:anonymous");
         EXPECT_EQ(anonymous.text("/groups/0"), "system:unauthenticated");
-        const Received wrong_token = co_await ask(nobody, "GET /a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer no\r\n\r\n");
+        const Received wrong_token =
+            co_await ask(nobody, "GET /a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer no\r\n\r\n");
         EXPECT_EQ(wrong_token.head.code, 401);
         EXPECT_EQ(wrong_token.text("/reason"), "Unauthorized");
 
         const KeyPair stranger = make_authority(t.clock.now());
-        const KeyPair forged = *issue(stranger, {.common_name = "admin", .organizations = {"system:masters"}}, t.clock.now());
+        const KeyPair forged =
+            *issue(stranger, {.common_name = "admin", .organizations = {"system:masters"}}, t.clock.now());
         Wire liar = co_await t.dial(
-            {.ca_pem = t.authority.certificate_pem, .certificate_pem = forged.certificate_pem, .private_key_pem = forged.key_pem}
+            {.ca_pem = t.authority.certificate_pem,
+             .certificate_pem = forged.certificate_pem,
+             .private_key_pem = forged.key_pem}
         );
         const Received refused = co_await ask(liar, plain);
         EXPECT_EQ(refused.head.code, 401);
@@ -138,7 +150,9 @@ TEST_F(ListenerTest, TokensGoToTheAuthenticator) {
         const Received in_header = co_await ask(wire, "GET /a HTTP/1.1\r\nHost: x\r\nauthorization: bearer t1\r\n\r\n");
         EXPECT_EQ(in_header.text("/user"), "robot");
         const Received in_protocol = co_await ask(
-            wire, "GET /a HTTP/1.1\r\nHost: x\r\nSec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.dDE, v4\r\n\r\n"
+            wire,
+            "GET /a HTTP/1.1\r\nHost: x\r\nSec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.dDE, "
+            "v4\r\n\r\n"
         );
         EXPECT_EQ(in_protocol.text("/user"), "robot");
     };
@@ -149,11 +163,13 @@ TEST_F(ListenerTest, A52_BodiesInChunksOnRequestAndTooLarge) {
     auto body = [](ListenerTest& t) -> Task<void> {
         Wire wire = co_await t.dial(t.trust());
         const Received chunked = co_await ask(
-            wire, "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\n\r\n"
+            wire,
+            "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\n\r\n"
         );
         EXPECT_EQ(chunked.text("/body"), "abcdefg");
 
-        const Result<void> asked = co_await wire.write("PUT /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+        const Result<void> asked =
+            co_await wire.write("PUT /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
         EXPECT_TRUE(asked.has_value());
         const std::string consent = co_await read_until(wire, "\r\n\r\n");
         EXPECT_EQ(consent, "HTTP/1.1 100 Continue\r\n\r\n");
@@ -163,7 +179,8 @@ TEST_F(ListenerTest, A52_BodiesInChunksOnRequestAndTooLarge) {
         const std::size_t limit = t.options.body_max;
         const std::string whole(limit, 'x');
         const std::string length = std::to_string(limit);
-        const Received largest = co_await ask(wire, "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: " + length + "\r\n\r\n" + whole);
+        const Received largest =
+            co_await ask(wire, "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: " + length + "\r\n\r\n" + whole);
         EXPECT_EQ(json::integer_at(largest.json(), "/bytes"), 3 << 20);
 
         // The client sends all it has before it reads; it must see the answer, not a reset.
@@ -186,7 +203,10 @@ TEST_F(ListenerTest, MalformedRequestsAreRefused) {
         const std::string long_target = "GET /" + std::string(17 << 10, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n";
         const std::string long_head = "GET / HTTP/1.1\r\nHost: " + std::string(70 << 10, 'x') + "\r\n\r\n";
         const std::vector<Row> rows = {
-            {"hello\r\n\r\n", 400}, {"GET x HTTP/1.1\r\nHost: x\r\n\r\n", 400}, {long_target, 414}, {long_head, 431},
+            {"hello\r\n\r\n",                     400},
+            {"GET x HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+            {long_target,                         414},
+            {long_head,                           431},
         };
         for (const Row& row : rows) {
             SCOPED_TRACE(row.message.substr(0, 20));
@@ -260,7 +280,10 @@ TEST_F(ListenerTest, ConnectionsBeyondTheLimitAreClosed) {
 }
 
 WatchEvent event(const char* type, const char* name) {
-    return {type, std::make_shared<const json::Value>(json::Object{{"name", name}})};
+    return {
+        type, std::make_shared<const json::Value>(json::Object{{"name", name}}
+          )
+    };
 }
 
 TEST_F(ListenerTest, A66_WatchIsALineForEachEvent) {
@@ -278,8 +301,10 @@ TEST_F(ListenerTest, A66_WatchIsALineForEachEvent) {
         t.mirror.events->close();
         const std::string rest = co_await read_until(wire, "\r\n0\r\n\r\n");
         EXPECT_EQ(
-            rest, "53\r\n{\"type\":\"MODIFIED\",\"object\":{\"name\":\"a\"}}\n{\"type\":\"DELETED\",\"object\":{\"name\":\"b\"}}\n\r\n"
-                  "0\r\n\r\n"
+            rest,
+            "53\r\n{\"type\":\"MODIFIED\",\"object\":{\"name\":\"a\"}}\n{\"type\":\"DELETED\",\"object\":{\"name\":"
+            "\"b\"}}\n\r\n"
+            "0\r\n\r\n"
         );
         const Received next = co_await ask(wire, "GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
         EXPECT_EQ(next.head.code, 200) << "the connection is used again";
@@ -371,7 +396,9 @@ TEST_F(ListenerTest, PortInUseSaysSo) {
         Listener second(t.io.get_executor(), t.mirror, t.clock, t.entropy, t.log, again);
         const auto bound = second.listen();
         EXPECT_FALSE(bound.has_value());
-        if (!bound) EXPECT_TRUE(bound.error().message.ends_with("Address already in use: choose another address or port")) << bound.error().message;
+        if (!bound)
+            EXPECT_TRUE(bound.error().message.ends_with("Address already in use: choose another address or port"))
+                << bound.error().message;
         co_return;
     };
     run(body(*this));

@@ -48,7 +48,10 @@ struct Console final : Duplex {
 
 Response refusal() {
     Response response{.code = 400};
-    response.document = std::make_shared<const json::Value>(json::Object{{"message", "not now"}, {"code", 400}});
+    response.document = std::make_shared<const json::Value>(json::Object{
+        {"message", "not now"},
+        {"code",    400      }
+    });
     return response;
 }
 

@@ -49,7 +49,13 @@ struct Loopback : testing::Test {
     QuietLog log;
     Mirror mirror{io.get_executor()};
     KeyPair authority = make_authority(clock.now());
-    KeyPair server_pair = *issue(authority, {.common_name = "server", .names = {"127.0.0.1", "localhost"}}, clock.now());
+    KeyPair server_pair = *issue(
+        authority,
+        {
+            .common_name = "server", .names = {"127.0.0.1", "localhost"}
+    },
+        clock.now()
+    );
     KeyPair admin = *issue(authority, {.common_name = "admin", .organizations = {"system:masters"}}, clock.now());
     ListenerOptions options;
     std::unique_ptr<Listener> listener;

@@ -18,7 +18,7 @@ struct Limits {
 /// What a parser can say after it was fed.
 enum class Progress {
     wants_more,
-    head,              ///< once: the head is complete, the body is not
+    head,  ///< once: the head is complete, the body is not
     done,
     malformed,
     head_too_large,

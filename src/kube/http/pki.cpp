@@ -49,7 +49,9 @@ std::string machine_name() {
 }
 
 std::vector<std::string> all_names(std::vector<std::string> given) {
-    std::vector<std::string> names = {"127.0.0.1", "::1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"};
+    std::vector<std::string> names = {
+        "127.0.0.1", "::1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"
+    };
     given.push_back(machine_name());
     for (std::string& name : given) {
         if (!name.empty() && !contains(names, name)) names.push_back(std::move(name));
@@ -64,7 +66,10 @@ Result<Pki> load_or_create_pki(const fs::path& directory, std::vector<std::strin
     fs::create_directories(directory, error);
     if (!error) fs::permissions(directory, fs::perms::owner_all, error);
     if (error) {
-        return fail(ErrorKind::io, "make \"" + directory.string() + "\": " + error.message() + ": choose a directory you may write");
+        return fail(
+            ErrorKind::io,
+            "make \"" + directory.string() + "\": " + error.message() + ": choose a directory you may write"
+        );
     }
     const Subject server{.common_name = "berth-apiserver", .names = all_names(std::move(names))};
     const Subject admin{.common_name = "admin", .organizations = {"system:masters"}};

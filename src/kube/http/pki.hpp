@@ -1,5 +1,5 @@
 // The keys of a self-contained installation: one authority, the server's certificate and the administrator's.
-// EC P-256 throughout. A cluster brings its own and does not use this.
+// Elliptic curve keys (prime256v1) throughout. A cluster brings its own and does not use this.
 #pragma once
 
 #include <filesystem>

@@ -90,7 +90,9 @@ struct KubeconfigTest : InDirectory {
 };
 
 TEST_F(KubeconfigTest, RoundTrip) {
-    ClientConfig config{.server = "https://127.0.0.1:6443", .ca_pem = "CA", .certificate_pem = "CERT\n", .key_pem = "KEY"};
+    ClientConfig config{
+        .server = "https://127.0.0.1:6443", .ca_pem = "CA", .certificate_pem = "CERT\n", .key_pem = "KEY"
+    };
     config.ns = "work";
     config.token = "t";
     const fs::path path = directory / "kubeconfig";
@@ -129,7 +131,8 @@ users: [{name: v, user: {token: tt}}]
 TEST_F(KubeconfigTest, ListsAreMergedAndTheFirstWins) {
     fs::create_directory(directory / "sub");
     write("sub/ca.pem", "CA");
-    const std::string list = write("a", kFirst).string() + ":" + (directory / "missing").string() + "::" + write("b", kSecond).string();
+    const std::string list =
+        write("a", kFirst).string() + ":" + (directory / "missing").string() + "::" + write("b", kSecond).string();
     const auto one = find_client_config({.variable = list});
     ASSERT_TRUE(one.has_value()) << one.error().message;
     EXPECT_EQ(one->server, "https://a:1");
@@ -153,15 +156,15 @@ TEST_F(KubeconfigTest, ErrorsSayWhatToDo) {
     };
     const fs::path first = write("a", kFirst);
     const Row rows[] = {
-        {{.path = directory / "none"}, ErrorKind::not_found, "No such file"},
-        {{.path = write("broken", "a: [")}, ErrorKind::invalid, "must be a kubeconfig"},
-        {{.path = write("list", "[1]")}, ErrorKind::invalid, "not a kubeconfig"},
-        {{.path = write("odd", "current-context: x\ncontexts: {a: b}")}, ErrorKind::invalid, "kubeconfig"},
-        {{.path = first}, ErrorKind::invalid, "choose one with --context"},
-        {{.path = first, .context = "three"}, ErrorKind::invalid, "no context \"three\""},
-        {{.path = first, .context = "bad"}, ErrorKind::invalid, "no cluster \"gone\""},
-        {{.path = first, .context = "one"}, ErrorKind::not_found, "certificate-authority: read"},
-        {{.fallbacks = {directory / "none"}}, ErrorKind::not_found, "give --kubeconfig"},
+        {{.path = directory / "none"},                                   ErrorKind::not_found, "No such file"               },
+        {{.path = write("broken", "a: [")},                              ErrorKind::invalid,   "must be a kubeconfig"       },
+        {{.path = write("list", "[1]")},                                 ErrorKind::invalid,   "not a kubeconfig"           },
+        {{.path = write("odd", "current-context: x\ncontexts: {a: b}")}, ErrorKind::invalid,   "kubeconfig"                 },
+        {{.path = first},                                                ErrorKind::invalid,   "choose one with --context"  },
+        {{.path = first, .context = "three"},                            ErrorKind::invalid,   "no context \"three\""       },
+        {{.path = first, .context = "bad"},                              ErrorKind::invalid,   "no cluster \"gone\""        },
+        {{.path = first, .context = "one"},                              ErrorKind::not_found, "certificate-authority: read"},
+        {{.fallbacks = {directory / "none"}},                            ErrorKind::not_found, "give --kubeconfig"          },
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(row.message);

@@ -10,7 +10,8 @@ using std::chrono::seconds;
 
 constexpr std::size_t kInUseMax = 64;
 constexpr std::size_t kIdleMax = 16;
-constexpr Duration kIdleFor = seconds(90);  // below what servers allow (kube-apiserver: 90 s after its last answer; ours 180 s)
+constexpr Duration kIdleFor =
+    seconds(90);  // below what servers allow (kube-apiserver: 90 s after its last answer; ours 180 s)
 constexpr Duration kDialMax = seconds(30);
 
 }  // namespace

@@ -7,7 +7,8 @@ const std::string& EventPrinter::line(const WatchEvent& event) {
     const bool is_known = slot.event.object && slot.event.object == event.object && slot.event.type == event.type;
     if (is_known) return slot.line;
     slot.event = event;
-    slot.line = R"({"type":")" + event.type + R"(","object":)" + (event.object ? json::print(*event.object) : "null") + "}\n";
+    slot.line =
+        R"({"type":")" + event.type + R"(","object":)" + (event.object ? json::print(*event.object) : "null") + "}\n";
     return slot.line;
 }
 

@@ -63,13 +63,18 @@ Task<Result<Socket>> open_socket(Address address) {
     } else {
         Resolver resolver(executor);
         auto token = asio::redirect_error(asio::use_awaitable, error);
-        const auto found = co_await resolver.async_resolve(address.host, std::to_string(address.port), std::move(token));
-        if (error) co_return fail(ErrorKind::unavailable, where + ": no such host (" + error.message() + "): check the server's name");
+        const auto found =
+            co_await resolver.async_resolve(address.host, std::to_string(address.port), std::move(token));
+        if (error)
+            co_return fail(
+                ErrorKind::unavailable, where + ": no such host (" + error.message() + "): check the server's name"
+            );
         for (const auto& entry : found) endpoints.push_back(entry.endpoint());
     }
     Socket socket(executor);
     co_await asio::async_connect(socket, endpoints, asio::redirect_error(asio::use_awaitable, error));
-    if (error) co_return fail(ErrorKind::unavailable, where + ": " + error.message() + ": is the server running there?");
+    if (error)
+        co_return fail(ErrorKind::unavailable, where + ": " + error.message() + ": is the server running there?");
     set_options(socket);
     co_return std::move(socket);
 }
@@ -130,8 +135,9 @@ Task<Result<Wire>> connect(const TlsSettings& settings, Address address) {
     const long verdict = SSL_get_verify_result(end->stream.native_handle());
     if (verdict == X509_V_OK) co_return fail(ErrorKind::unavailable, where + error.message());
     co_return fail(
-        ErrorKind::forbidden, where + "the certificate is not trusted for \"" + name + "\" (" +
-                                  X509_verify_cert_error_string(verdict) + "): check the certificate authority"
+        ErrorKind::forbidden,
+        where + "the certificate is not trusted for \"" + name + "\" (" + X509_verify_cert_error_string(verdict) +
+            "): check the certificate authority"
     );
 }
 

@@ -48,7 +48,10 @@ Result<void> use_key_pair(ssl::context& context, const std::string& certificate_
     context.use_certificate_chain(asio::buffer(certificate_pem), error);
     if (error) return fail(ErrorKind::invalid, "read certificate: " + error.message() + ": it must be PEM");
     context.use_private_key(asio::buffer(key_pem), ssl::context::pem, error);
-    if (error) return fail(ErrorKind::invalid, "read private key: " + error.message() + ": it must be PEM and fit the certificate");
+    if (error)
+        return fail(
+            ErrorKind::invalid, "read private key: " + error.message() + ": it must be PEM and fit the certificate"
+        );
     if (SSL_CTX_check_private_key(context.native_handle()) != 1) {
         return fail(ErrorKind::invalid, "the private key does not fit the certificate: " + openssl_reason());
     }
@@ -76,9 +79,7 @@ void announce_authorities(ssl::context& context, const std::string& ca_pem) {
 // RFC 7301 wire form: each protocol with its length before it.
 constexpr unsigned char kHttp11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
-int choose_protocol(
-    SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* offered, unsigned int size, void*
-) {
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* offered, unsigned int size, void*) {
     unsigned char* chosen = nullptr;
     const int found = SSL_select_next_proto(&chosen, out_size, kHttp11, sizeof kHttp11, offered, size);
     *out = chosen;
@@ -155,7 +156,8 @@ Task<Result<std::size_t>> Wire::read(std::string& into, std::size_t max) {
     const std::size_t before = into.size();
     into.resize(before + max);
     const auto room = asio::buffer(into.data() + before, max);
-    const std::size_t got = co_await end_->stream.async_read_some(room, asio::redirect_error(asio::use_awaitable, error));
+    const std::size_t got =
+        co_await end_->stream.async_read_some(room, asio::redirect_error(asio::use_awaitable, error));
     into.resize(before + got);
     if (got > 0) co_return got;
     // Many clients close without a TLS goodbye; HTTP's own framing tells a cut message from a whole one.

@@ -98,7 +98,7 @@ private:
 };
 
 struct Address {
-    std::string host;       ///< name or literal address, without brackets
+    std::string host;  ///< name or literal address, without brackets
     std::uint16_t port = 443;
     std::string tls_name;  ///< the name the certificate must have; "" = host
 };
