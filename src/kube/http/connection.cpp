@@ -4,6 +4,7 @@
 #include <boost/system/system_error.hpp>
 
 #include "kube/http/keep.hpp"
+#include "kube/http/target.hpp"
 
 namespace berth::kube::http {
 namespace {
@@ -195,15 +196,16 @@ Task<bool> Connection::serve(Exchange& exchange) {
         case Shape::stream: goes_on = co_await serve_stream(exchange); break;
         case Shape::duplex: goes_on = co_await serve_duplex(exchange); break;
     }
-    const auto took = std::to_string((service_.clock.monotonic() - begun).count());
     const Request& request = exchange.request;
+    const auto took = std::to_string((service_.clock.monotonic() - begun).count());
     service_.log.debug(
         "request",
         {
-            {"method", request.method   },
-            {"path",   request.path     },
-            {"user",   request.user.name},
-            {"us",     took             }
+            {"method", request.method           },
+            {"target", print_target(request)    },
+            {"user",   request.user.name        },
+            {"code",   std::to_string(answered_)},
+            {"us",     took                     }
     }
     );
     co_return goes_on;
@@ -262,6 +264,7 @@ Occasion Connection::occasion(const Exchange& exchange, Framing framing) {
 
 Task<bool> Connection::send(const Exchange& exchange, Response response) {
     const std::string body = print_body(response, wants_pretty(exchange.request));
+    answered_ = response.code;
     Occasion now = occasion(exchange, Framing::length);
     now.length = body.size();
     std::string message = print_head(response, now);

@@ -77,6 +77,7 @@ private:
     Wire wire_;
     std::optional<PeerCertificate> peer_;
     Monotonic cut_at_ = {};  ///< the connection is cut then, unless something moves it
+    int answered_ = 0;       ///< the code of the newest answer, for the log
     bool is_stopping_ = false;
     bool is_handling_ = false;  ///< a unary request: stop() lets it end
     Inbox inbox_;

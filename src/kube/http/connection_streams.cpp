@@ -124,6 +124,7 @@ Task<bool> Connection::serve_stream(Exchange& exchange) {
 
 Task<bool> Connection::send_stream(const Exchange& exchange, Response head, Outbox& outbox, Task<void> pump) {
     const Occasion now = occasion(exchange, exchange.is_http_1_0 ? Framing::to_end : Framing::chunks);
+    answered_ = head.code;
     const std::string text = print_head(head, now);
     const bool sent = co_await write(text);
     if (!sent) co_return false;
@@ -158,7 +159,10 @@ Task<std::optional<WebSocket>> Connection::upgrade(const Exchange& exchange) {
     if (!inbox_.bytes.empty() || inbox_.is_reading()) co_return std::nullopt;
     std::string subprotocol = choose_subprotocol(exchange.request.header("sec-websocket-protocol"));
     Result<WebSocket> socket = co_await WebSocket::accept(wire_, exchange.request, std::move(subprotocol));
-    if (socket) co_return std::optional<WebSocket>(*std::move(socket));
+    if (socket) {
+        answered_ = 101;
+        co_return std::optional<WebSocket>(*std::move(socket));
+    }
     service_.log.debug(
         "websocket handshake failed",
         {

@@ -51,6 +51,7 @@ Task<Result<WebSocket>> WebSocket::accept(Wire& wire, const Request& request, st
     beast::http::request<beast::http::empty_body> upgrade(beast::http::verb::get, request.path, 11);
     for (const auto& [name, value] : request.headers) upgrade.set(name, value);
     const auto name_protocol = [&subprotocol](ws::response_type& response) {
+        response.erase(beast::http::field::server);
         if (!subprotocol.empty()) response.set(beast::http::field::sec_websocket_protocol, subprotocol);
     };
     state->stream.set_option(ws::stream_base::decorator(name_protocol));
