@@ -1,4 +1,5 @@
 // From a pod's container to what the runtime is asked to start.
+#include "base/base64.hpp"
 #include "solo/rules/kubelet/facts.hpp"
 
 namespace berth::solo::kubelet {
@@ -18,22 +19,6 @@ std::optional<std::string> field_of(const View& view, std::string_view path) {
         return it == map->end() ? std::string() : it->second;
     }
     return {};
-}
-
-std::string decode_base64(std::string_view text) {
-    std::string out;
-    std::uint32_t bits = 0;
-    int count = 0;
-    for (const char c : text) {
-        constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        const std::size_t value = kAlphabet.find(c);
-        if (value == std::string_view::npos) continue;
-        bits = bits << 6 | static_cast<std::uint32_t>(value);
-        if ((count += 6) < 8) continue;
-        count -= 8;
-        out += static_cast<char>(bits >> count & 0xff);
-    }
-    return out;
 }
 
 // The value of an `env` entry; none: an optional reference to what is not there.
