@@ -41,6 +41,55 @@ TEST(Protobuf, A60_DeleteOptionsOfAnyGroup) {
     );
 }
 
+std::string from_base64(std::string_view text) {
+    constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    unsigned bits = 0;
+    int count = 0;
+    for (const char c : text) {
+        if (c == '=') break;
+        bits = bits << 6 | static_cast<unsigned>(kDigits.find(c));
+        count += 6;
+        if (count < 8) continue;
+        count -= 8;
+        out += static_cast<char>(bits >> count & 0xff);
+    }
+    return out;
+}
+
+// Bodies that kubectl 1.32.3 sent.
+TEST(Protobuf, A05_A06_RecordedBodies) {
+    const struct { const char* body; const char* wanted; } rows[] = {
+        {"azhzAAooChhhdXRoZW50aWNhdGlvbi5rOHMuaW8vdjESDFRva2VuUmVxdWVzdBIdChAKABIAGgAiACoAMgA4AEIAEgMg2AQaBAoAEgAaACIA",
+         R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","spec":{"expirationSeconds":600},"status":{"token":""}})"},
+        {"azhzAAokChxyYmFjLmF1dGhvcml6YXRpb24uazhzLmlvL3YxEgRSb2xlEikKEgoBchIAGgF0IgAqADIAOABCABITCgNnZXQKBGxpc3QSABoEcG9kcxoAIgA=",
+         R"({"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"r","namespace":"t"},)"
+         R"("rules":[{"verbs":["get","list"],"apiGroups":[""],"resources":["pods"]}]})"},
+        {"azhzAAoVCgdhcHBzL3YxEgpEZXBsb3ltZW50ErUBCh4KAmQxEgAaAXQiACoAMgA4AEIAWgkKA2FwcBICZDEShAEIAhILCgkKA2FwcBICZDEaawobCgASABoAIgAq"
+         "ADIAOABCAFoJCgNhcHASAmQxEkwSLgoFbmdpbngSBW5naW54KgAyCgoAEAAYUCIAKgBCAGoAcgCAAQCIAQCQAQCiAQAaADIAQgBKAFIAWABgAGgAggEAigEAmgEA"
+         "wgEAIgIKACgAOAAaDAgAEAAYACAAKAA4ABoAIgA=",
+         R"({"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d1","namespace":"t","labels":{"app":"d1"}},)"
+         R"("spec":{"replicas":2,"selector":{"matchLabels":{"app":"d1"}},"template":{"metadata":{"labels":{"app":"d1"}},)"
+         R"("spec":{"containers":[{"name":"nginx","image":"nginx","ports":[{"containerPort":80}]}]}}}})"},
+        {"azhzAAogCglwb2xpY3kvdjESE1BvZERpc3J1cHRpb25CdWRnZXQSNwoSCgFwEgAaAXQiACoAMgA4AEIAEhUKCQgBEAAaAzUwJRIICgYKAWESAWIaCggAGAAgACgAMAAaACIA",
+         R"({"kind":"PodDisruptionBudget","apiVersion":"policy/v1","metadata":{"name":"p","namespace":"t"},)"
+         R"("spec":{"minAvailable":"50%","selector":{"matchLabels":{"a":"b"}}},)"
+         R"("status":{"disruptionsAllowed":0,"currentHealthy":0,"desiredHealthy":0,"expectedPods":0}})"},
+        {"azhzAAoyChdhdXRob3JpemF0aW9uLms4cy5pby92MRIXU2VsZlN1YmplY3RBY2Nlc3NSZXZpZXcSOQoQCgASABoAIgAqADIAOABCABIbChkKAXQSBmNyZWF0ZRoAIgAqBHBvZHMyADoAGggIABIAGgAgABoAIgA=",
+         R"({"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"namespace":"t",)"
+         R"("verb":"create","resource":"pods"}},"status":{"allowed":false}})"},
+        {"azhzAAoNCgJ2MRIHU2VydmljZRJjChwKAXMSABoBdCIAKgAyADgAQgBaCAoDYXBwEgFzEj8KGwoHODAtODA4MBIDVENQGFAiBwgAEJA/GgAoABIICgNhcHASAXMaACII"
+         "Tm9kZVBvcnQ6AEIAUgBaAGAAaAAaAgoAGgAiAA==",
+         R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"s","namespace":"t","labels":{"app":"s"}},)"
+         R"("spec":{"ports":[{"name":"80-8080","protocol":"TCP","port":80,"targetPort":8080}],"selector":{"app":"s"},"type":"NodePort"}})"},
+    };
+    for (const auto& row : rows) {
+        const auto got = decode_protobuf(from_base64(row.body));
+        ASSERT_TRUE(got) << got.error().message;
+        EXPECT_EQ(json::print(*got), row.wanted);
+    }
+}
+
 TEST(Protobuf, SpecialForms) {
     // Event: eventTime is a MicroTime, firstTimestamp a Time; PodDisruptionBudget: minAvailable is int or string.
     const std::string at = number(1, 1767323045) + number(2, 123456789);

@@ -48,6 +48,15 @@ TEST(Types, A55_MergeSchemaOfADeployment) {
     EXPECT_EQ(containers[1].at("ports").as_array().size(), 2U);
 }
 
+// What `kubectl apply` made of a deployment that lost one container and changed another; "side" is not its own.
+TEST(Types, A08_PatchOfClientSideApply) {
+    json::Value live = doc(R"({"spec":{"template":{"spec":{"containers":[{"name":"c","image":"w"},{"name":"old","image":"o"},{"name":"side","image":"s"}]}}}})");
+    const auto patch = doc(R"({"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"c"}],
+        "containers":[{"image":"x","name":"c","ports":[{"containerPort":80}]},{"$patch":"delete","name":"old"}]}}}})");
+    ASSERT_TRUE(json::apply_strategic_patch(live, patch, merge_schema(*type_of(*api::find_kind("apps", "deployments")))));
+    EXPECT_EQ(live, doc(R"({"spec":{"template":{"spec":{"containers":[{"name":"c","image":"x","ports":[{"containerPort":80}]},{"name":"side","image":"s"}]}}}})"));
+}
+
 TEST(TypeCheck, A07_UnknownFields) {
     const struct { const char* kind; const char* document; std::vector<std::string> unknown; } rows[] = {
         {"ConfigMap", R"({"apiVersion":"v1","kind":"ConfigMap","dat":{},"metadata":{"name":"x","labels":{"free":"1"}}})", {"dat"}},
