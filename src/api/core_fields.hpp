@@ -1,266 +1,19 @@
-// Descriptions of api/core.hpp; for the .cpp files of this folder. Kinds are open: rules see a part of each built-in kind.
+// Descriptions of api/core.hpp but pods; for the .cpp files of this folder. Kinds are open: rules see a part of each
+// built-in kind.
 #pragma once
 
-#include "api/core.hpp"
-#include "api/meta_fields.hpp"
-#include "api/scheduling_fields.hpp"
+#include "api/pod_fields.hpp"
 
 namespace berth::api {
-
-template <>
-struct Describe<ResourceRequirements> {
-    using T = ResourceRequirements;
-    static constexpr auto fields = std::tuple{
-        Field{"requests", &T::requests, "What is set aside."},
-        Field{"limits", &T::limits, "The most that may be used."},
-        Field{"claims", &T::claims, "Devices of resource claims."},
-    };
-};
-
-template <>
-struct Describe<VolumeMount> {
-    using T = VolumeMount;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"mountPath", &T::mount_path},
-        Field{"subPath", &T::sub_path},
-        Field{"mountPropagation", &T::mount_propagation},
-        Field{"readOnly", &T::read_only},
-    };
-};
-
-template <>
-struct Describe<VolumeDevice> {
-    using T = VolumeDevice;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"devicePath", &T::device_path},
-    };
-};
-
-template <>
-struct Describe<ContainerPort> {
-    using T = ContainerPort;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"containerPort", &T::container_port},
-        Field{"hostPort", &T::host_port},
-        Field{"hostIP", &T::host_ip},
-        Field{"protocol", &T::protocol},
-    };
-};
-
-template <>
-struct Describe<EnvVar> {
-    using T = EnvVar;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"value", &T::value},
-        Field{"valueFrom", &T::value_from},
-    };
-};
-
-template <>
-struct Describe<Container> {
-    using T = Container;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"image", &T::image},
-        Field{"imagePullPolicy", &T::image_pull_policy},
-        Field{"command", &T::command},
-        Field{"args", &T::args},
-        Field{"workingDir", &T::working_dir},
-        Field{"env", &T::env},
-        Field{"ports", &T::ports},
-        Field{"resources", &T::resources},
-        Field{"volumeMounts", &T::volume_mounts},
-        Field{"volumeDevices", &T::volume_devices},
-        Field{"restartPolicy", &T::restart_policy},
-        Field{"terminationMessagePath", &T::termination_message_path},
-        Field{"terminationMessagePolicy", &T::termination_message_policy},
-        Field{"securityContext", &T::security_context},
-        Field{"readinessProbe", &T::readiness_probe},
-        Field{"livenessProbe", &T::liveness_probe},
-        Field{"startupProbe", &T::startup_probe},
-    };
-};
-
-template <>
-struct Describe<ClaimVolumeSource> {
-    using T = ClaimVolumeSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"claimName", &T::claim_name},
-        Field{"readOnly", &T::read_only},
-    };
-};
-
-template <>
-struct Describe<HostPathSource> {
-    using T = HostPathSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"path", &T::path},
-        Field{"type", &T::type},
-    };
-};
-
-template <>
-struct Describe<KeyToPath> {
-    using T = KeyToPath;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"key", &T::key},
-        Field{"path", &T::path},
-        Field{"mode", &T::mode},
-    };
-};
-
-template <>
-struct Describe<ConfigMapVolumeSource> {
-    using T = ConfigMapVolumeSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"items", &T::items},
-        Field{"defaultMode", &T::default_mode},
-        Field{"optional", &T::optional},
-    };
-};
-
-template <>
-struct Describe<SecretVolumeSource> {
-    using T = SecretVolumeSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"secretName", &T::secret_name},
-        Field{"items", &T::items},
-        Field{"defaultMode", &T::default_mode},
-        Field{"optional", &T::optional},
-    };
-};
-
-template <>
-struct Describe<EmptyDirSource> {
-    using T = EmptyDirSource;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"medium", &T::medium},
-        Field{"sizeLimit", &T::size_limit},
-    };
-};
-
-template <>
-struct Describe<PodVolume> {
-    using T = PodVolume;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"persistentVolumeClaim", &T::persistent_volume_claim},
-        Field{"emptyDir", &T::empty_dir},
-        Field{"hostPath", &T::host_path},
-        Field{"configMap", &T::config_map},
-        Field{"secret", &T::secret},
-        Field{"downwardAPI", &T::downward_api},
-        Field{"projected", &T::projected},
-    };
-};
-
-template <>
-struct Describe<PodSpec> {
-    using T = PodSpec;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"nodeName", &T::node_name},
-        Field{"schedulerName", &T::scheduler_name},
-        Field{"nodeSelector", &T::node_selector},
-        Field{"affinity", &T::affinity},
-        Field{"tolerations", &T::tolerations},
-        Field{"topologySpreadConstraints", &T::topology_spread_constraints},
-        Field{"priorityClassName", &T::priority_class_name},
-        Field{"priority", &T::priority},
-        Field{"containers", &T::containers},
-        Field{"initContainers", &T::init_containers},
-        Field{"volumes", &T::volumes},
-        Field{"restartPolicy", &T::restart_policy},
-        Field{"terminationGracePeriodSeconds", &T::termination_grace_period_seconds},
-        Field{"activeDeadlineSeconds", &T::active_deadline_seconds},
-        Field{"hostname", &T::hostname},
-        Field{"subdomain", &T::subdomain},
-        Field{"serviceAccountName", &T::service_account_name},
-        Field{"runtimeClassName", &T::runtime_class_name},
-        Field{"hostNetwork", &T::host_network},
-        Field{"automountServiceAccountToken", &T::automount_service_account_token},
-        Field{"enableServiceLinks", &T::enable_service_links},
-        Field{"dnsPolicy", &T::dns_policy},
-        Field{"dnsConfig", &T::dns_config},
-        Field{"securityContext", &T::security_context},
-        Field{"readinessGates", &T::readiness_gates},
-        Field{"imagePullSecrets", &T::image_pull_secrets},
-        Field{"schedulingGates", &T::scheduling_gates},
-    };
-};
-
-template <>
-struct Describe<ContainerStatus> {
-    using T = ContainerStatus;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"image", &T::image},
-        Field{"imageID", &T::image_id},
-        Field{"containerID", &T::container_id},
-        Field{"ready", &T::ready},
-        Field{"started", &T::started},
-        Field{"restartCount", &T::restart_count},
-        Field{"state", &T::state},
-        Field{"lastState", &T::last_state},
-    };
-};
-
-template <>
-struct Describe<PodStatus> {
-    using T = PodStatus;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"phase", &T::phase},
-        Field{"reason", &T::reason},
-        Field{"message", &T::message},
-        Field{"hostIP", &T::host_ip},
-        Field{"podIP", &T::pod_ip},
-        Field{"qosClass", &T::qos_class},
-        Field{"nominatedNodeName", &T::nominated_node_name},
-        Field{"startTime", &T::start_time},
-        Field{"conditions", &T::conditions},
-        Field{"containerStatuses", &T::container_statuses},
-        Field{"initContainerStatuses", &T::init_container_statuses},
-    };
-};
-
-template <>
-struct Describe<Pod> {
-    using T = Pod;
-    static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
-        Field{"status", &T::status},
-    };
-};
 
 template <>
 struct Describe<TypedReference> {
     using T = TypedReference;
     static constexpr auto fields = std::tuple{
-        Field{"apiGroup", &T::api_group, "Group of the kind; core when empty."},
-        Field{"kind", &T::kind, "Kind of the object."},
-        Field{"name", &T::name, "Name of the object."},
-        Field{"namespace", &T::ns, "Namespace of the object."},
+        Field{"apiGroup",  &T::api_group, "Group of the kind; core when empty."},
+        Field{"kind",      &T::kind,      "Kind of the object."                },
+        Field{"name",      &T::name,      "Name of the object."                },
+        Field{"namespace", &T::ns,        "Namespace of the object."           },
     };
 };
 
@@ -268,20 +21,20 @@ template <>
 struct Describe<ClaimSpec> {
     using T = ClaimSpec;
     static constexpr auto fields = std::tuple{
+        Field{"accessModes",               &T::access_modes,                 "How nodes may use the volume."               }
+        .values(
+            "ReadWriteOnce ReadOnlyMany ReadWriteMany ReadWriteOncePod"
+        ),
+        Field{"volumeMode",                &T::volume_mode,                  "Block or Filesystem. Default: Filesystem."   }
+        .values("Block Filesystem"),
+        Field{"storageClassName",          &T::storage_class_name,           "Storage class; \"\" means none."             },
+        Field{"volumeName",                &T::volume_name,                  "The volume to bind to."                      },
+        Field{"resources",                 &T::resources,                    "Size, as the request for storage."           },
+        Field{"selector",                  &T::selector,                     "Labels a volume must have."                  },
+        Field{"dataSource",                &T::data_source,                  "Object the volume is made from."             },
+        Field{"dataSourceRef",             &T::data_source_ref,              "Object the volume is made from, of any kind."},
         Field{
-            "accessModes", &T::access_modes,
-            "How nodes may use the volume."
-        }.values("ReadWriteOnce ReadOnlyMany ReadWriteMany ReadWriteOncePod"),
-        Field{"volumeMode", &T::volume_mode, "Block or Filesystem. Default: Filesystem."}.values("Block Filesystem"),
-        Field{"storageClassName", &T::storage_class_name, "Storage class; \"\" means none."},
-        Field{"volumeName", &T::volume_name, "The volume to bind to."},
-        Field{"resources", &T::resources, "Size, as the request for storage."},
-        Field{"selector", &T::selector, "Labels a volume must have."},
-        Field{"dataSource", &T::data_source, "Object the volume is made from."},
-        Field{"dataSourceRef", &T::data_source_ref, "Object the volume is made from, of any kind."},
-        Field{
-            "volumeAttributesClassName", &T::volume_attributes_class_name,
-            "Class of attributes that can change later."
+              "volumeAttributesClassName", &T::volume_attributes_class_name, "Class of attributes that can change later."
         },
     };
 };
@@ -291,10 +44,10 @@ struct Describe<ClaimStatus> {
     using T = ClaimStatus;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"phase", &T::phase},
+        Field{"phase",       &T::phase       },
         Field{"accessModes", &T::access_modes},
-        Field{"capacity", &T::capacity},
-        Field{"conditions", &T::conditions},
+        Field{"capacity",    &T::capacity    },
+        Field{"conditions",  &T::conditions  },
     };
 };
 
@@ -304,8 +57,8 @@ struct Describe<PersistentVolumeClaim> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
-        Field{"status", &T::status},
+        Field{"spec",     &T::spec    },
+        Field{"status",   &T::status  },
     };
 };
 
@@ -314,13 +67,13 @@ struct Describe<ObjectReference> {
     using T = ObjectReference;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"apiVersion", &T::api_version},
-        Field{"kind", &T::kind},
-        Field{"namespace", &T::ns},
-        Field{"name", &T::name},
-        Field{"uid", &T::uid},
+        Field{"apiVersion",      &T::api_version     },
+        Field{"kind",            &T::kind            },
+        Field{"namespace",       &T::ns              },
+        Field{"name",            &T::name            },
+        Field{"uid",             &T::uid             },
         Field{"resourceVersion", &T::resource_version},
-        Field{"fieldPath", &T::field_path},
+        Field{"fieldPath",       &T::field_path      },
     };
 };
 
@@ -329,7 +82,7 @@ struct Describe<LocalVolumeSource> {
     using T = LocalVolumeSource;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"path", &T::path},
+        Field{"path",   &T::path   },
         Field{"fsType", &T::fs_type},
     };
 };
@@ -348,17 +101,17 @@ struct Describe<VolumeSpec> {
     using T = VolumeSpec;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"capacity", &T::capacity},
-        Field{"accessModes", &T::access_modes},
-        Field{"volumeMode", &T::volume_mode},
-        Field{"storageClassName", &T::storage_class_name},
-        Field{"reclaimPolicy", &T::reclaim_policy},
-        Field{"claimRef", &T::claim_ref},
-        Field{"local", &T::local},
-        Field{"hostPath", &T::host_path},
-        Field{"csi", &T::csi},
-        Field{"nodeAffinity", &T::node_affinity},
-        Field{"mountOptions", &T::mount_options},
+        Field{"capacity",                  &T::capacity                    },
+        Field{"accessModes",               &T::access_modes                },
+        Field{"volumeMode",                &T::volume_mode                 },
+        Field{"storageClassName",          &T::storage_class_name          },
+        Field{"reclaimPolicy",             &T::reclaim_policy              },
+        Field{"claimRef",                  &T::claim_ref                   },
+        Field{"local",                     &T::local                       },
+        Field{"hostPath",                  &T::host_path                   },
+        Field{"csi",                       &T::csi                         },
+        Field{"nodeAffinity",              &T::node_affinity               },
+        Field{"mountOptions",              &T::mount_options               },
         Field{"volumeAttributesClassName", &T::volume_attributes_class_name},
     };
 };
@@ -368,8 +121,8 @@ struct Describe<VolumeStatus> {
     using T = VolumeStatus;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"phase", &T::phase},
-        Field{"reason", &T::reason},
+        Field{"phase",   &T::phase  },
+        Field{"reason",  &T::reason },
         Field{"message", &T::message},
     };
 };
@@ -380,8 +133,8 @@ struct Describe<PersistentVolume> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
-        Field{"status", &T::status},
+        Field{"spec",     &T::spec    },
+        Field{"status",   &T::status  },
     };
 };
 
@@ -399,14 +152,14 @@ struct Describe<StorageClass> {
     using T = StorageClass;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"provisioner", &T::provisioner},
-        Field{"parameters", &T::parameters},
-        Field{"reclaimPolicy", &T::reclaim_policy},
-        Field{"volumeBindingMode", &T::volume_binding_mode},
+        Field{"metadata",             &T::metadata              },
+        Field{"provisioner",          &T::provisioner           },
+        Field{"parameters",           &T::parameters            },
+        Field{"reclaimPolicy",        &T::reclaim_policy        },
+        Field{"volumeBindingMode",    &T::volume_binding_mode   },
         Field{"allowVolumeExpansion", &T::allow_volume_expansion},
-        Field{"mountOptions", &T::mount_options},
-        Field{"allowedTopologies", &T::allowed_topologies},
+        Field{"mountOptions",         &T::mount_options         },
+        Field{"allowedTopologies",    &T::allowed_topologies    },
     };
 };
 
@@ -416,7 +169,7 @@ struct Describe<CsiDriver> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
+        Field{"spec",     &T::spec    },
     };
 };
 
@@ -425,11 +178,11 @@ struct Describe<CsiStorageCapacity> {
     using T = CsiStorageCapacity;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"storageClassName", &T::storage_class_name},
-        Field{"capacity", &T::capacity},
+        Field{"metadata",          &T::metadata           },
+        Field{"storageClassName",  &T::storage_class_name },
+        Field{"capacity",          &T::capacity           },
         Field{"maximumVolumeSize", &T::maximum_volume_size},
-        Field{"nodeTopology", &T::node_topology},
+        Field{"nodeTopology",      &T::node_topology      },
     };
 };
 
@@ -438,8 +191,8 @@ struct Describe<Taint> {
     using T = Taint;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"key", &T::key},
-        Field{"value", &T::value},
+        Field{"key",    &T::key   },
+        Field{"value",  &T::value },
         Field{"effect", &T::effect},
     };
 };
@@ -450,7 +203,7 @@ struct Describe<NodeSpec> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"unschedulable", &T::unschedulable},
-        Field{"taints", &T::taints},
+        Field{"taints",        &T::taints       },
     };
 };
 
@@ -459,11 +212,11 @@ struct Describe<NodeStatus> {
     using T = NodeStatus;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"capacity", &T::capacity},
+        Field{"capacity",    &T::capacity   },
         Field{"allocatable", &T::allocatable},
-        Field{"conditions", &T::conditions},
-        Field{"addresses", &T::addresses},
-        Field{"nodeInfo", &T::node_info},
+        Field{"conditions",  &T::conditions },
+        Field{"addresses",   &T::addresses  },
+        Field{"nodeInfo",    &T::node_info  },
     };
 };
 
@@ -473,8 +226,8 @@ struct Describe<Node> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
-        Field{"status", &T::status},
+        Field{"spec",     &T::spec    },
+        Field{"status",   &T::status  },
     };
 };
 
@@ -484,8 +237,8 @@ struct Describe<Namespace> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"metadata", &T::metadata},
-        Field{"spec", &T::spec},
-        Field{"status", &T::status},
+        Field{"spec",     &T::spec    },
+        Field{"status",   &T::status  },
     };
 };
 
@@ -494,8 +247,8 @@ struct Describe<ConfigMap> {
     using T = ConfigMap;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"data", &T::data},
+        Field{"metadata",   &T::metadata   },
+        Field{"data",       &T::data       },
         Field{"binaryData", &T::binary_data},
     };
 };
@@ -506,8 +259,8 @@ struct Describe<Secret> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"metadata", &T::metadata},
-        Field{"type", &T::type},
-        Field{"data", &T::data},
+        Field{"type",     &T::type    },
+        Field{"data",     &T::data    },
     };
 };
 
@@ -516,8 +269,8 @@ struct Describe<PriorityClass> {
     using T = PriorityClass;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"metadata", &T::metadata},
-        Field{"value", &T::value},
+        Field{"metadata",      &T::metadata      },
+        Field{"value",         &T::value         },
         Field{"globalDefault", &T::global_default},
     };
 };

@@ -10,12 +10,18 @@ template <>
 struct Describe<OwnerReference> {
     using T = OwnerReference;
     static constexpr auto fields = std::tuple{
-        Field{"apiVersion", &T::api_version, "API version of the owner."}.require(),
-        Field{"kind", &T::kind, "Kind of the owner."}.require(),
-        Field{"name", &T::name, "Name of the owner."}.require(),
-        Field{"uid", &T::uid, "UID of the owner."}.require(),
-        Field{"controller", &T::controller, "True for the one owner that manages the object."},
-        Field{"blockOwnerDeletion", &T::block_owner_deletion, "Foreground deletion of the owner waits for this object."},
+        Field{"apiVersion",         &T::api_version,          "API version of the owner."                              }
+        .require(),
+        Field{"kind",               &T::kind,                 "Kind of the owner."                                     }
+        .require(),
+        Field{"name",               &T::name,                 "Name of the owner."                                     }
+        .require(),
+        Field{"uid",                &T::uid,                  "UID of the owner."                                      }
+        .require(),
+        Field{"controller",         &T::controller,           "True for the one owner that manages the object."        },
+        Field{
+              "blockOwnerDeletion", &T::block_owner_deletion, "Foreground deletion of the owner waits for this object."
+        },
     };
 };
 
@@ -24,19 +30,19 @@ struct Describe<ObjectMeta> {
     using T = ObjectMeta;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"name", &T::name},
-        Field{"generateName", &T::generate_name},
-        Field{"namespace", &T::ns},
-        Field{"uid", &T::uid},
-        Field{"resourceVersion", &T::resource_version},
-        Field{"generation", &T::generation},
-        Field{"creationTimestamp", &T::creation_timestamp},
-        Field{"deletionTimestamp", &T::deletion_timestamp},
+        Field{"name",                       &T::name                         },
+        Field{"generateName",               &T::generate_name                },
+        Field{"namespace",                  &T::ns                           },
+        Field{"uid",                        &T::uid                          },
+        Field{"resourceVersion",            &T::resource_version             },
+        Field{"generation",                 &T::generation                   },
+        Field{"creationTimestamp",          &T::creation_timestamp           },
+        Field{"deletionTimestamp",          &T::deletion_timestamp           },
         Field{"deletionGracePeriodSeconds", &T::deletion_grace_period_seconds},
-        Field{"labels", &T::labels},
-        Field{"annotations", &T::annotations},
-        Field{"ownerReferences", &T::owner_references},
-        Field{"finalizers", &T::finalizers},
+        Field{"labels",                     &T::labels                       },
+        Field{"annotations",                &T::annotations                  },
+        Field{"ownerReferences",            &T::owner_references             },
+        Field{"finalizers",                 &T::finalizers                   },
     };
 };
 
@@ -45,8 +51,10 @@ struct Describe<Condition> {
     using T = Condition;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"type", &T::type, "What the condition is about."}.require(),
-        Field{"status", &T::status, "True, False or Unknown."}.require(),
+        Field{"type", &T::type, "What the condition is about."}
+        .require(),
+        Field{"status", &T::status, "True, False or Unknown."}
+        .require(),
         Field{"reason", &T::reason, "One word for programs."},
         Field{"message", &T::message, "A sentence for people."},
         Field{"lastTransitionTime", &T::last_transition_time, "When status last changed."},
@@ -59,9 +67,11 @@ template <>
 struct Describe<SelectorRequirement> {
     using T = SelectorRequirement;
     static constexpr auto fields = std::tuple{
-        Field{"key", &T::key, "Key of the label."}.require(),
-        Field{"operator", &T::op, "In, NotIn, Exists, DoesNotExist, Gt or Lt."}.require(),
-        Field{"values", &T::values, "Values to compare with."},
+        Field{"key",      &T::key,    "Key of the label."                         }
+        .require(),
+        Field{"operator", &T::op,     "In, NotIn, Exists, DoesNotExist, Gt or Lt."}
+        .require(),
+        Field{"values",   &T::values, "Values to compare with."                   },
     };
 };
 
@@ -69,7 +79,7 @@ template <>
 struct Describe<LabelSelector> {
     using T = LabelSelector;
     static constexpr auto fields = std::tuple{
-        Field{"matchLabels", &T::match_labels, "Labels and their values."},
+        Field{"matchLabels",      &T::match_labels,      "Labels and their values."            },
         Field{"matchExpressions", &T::match_expressions, "Conditions on labels; all must hold."},
     };
 };

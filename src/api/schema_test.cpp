@@ -31,7 +31,9 @@ TEST(Schema, EveryFieldOfASpecIsExplained) {
 
 TEST(Schema, EnumsStandOnTheElementsOfLists) {
     const json::Value dv = schema<DataVolume>();
-    EXPECT_EQ(json::text_at(dv, "/properties/spec/properties/pvc/properties/accessModes/items/enum/0"), "ReadWriteOnce");
+    EXPECT_EQ(
+        json::text_at(dv, "/properties/spec/properties/pvc/properties/accessModes/items/enum/0"), "ReadWriteOnce"
+    );
     EXPECT_EQ(json::find(dv, "/properties/spec/properties/pvc/properties/accessModes/enum"), nullptr);
     EXPECT_EQ(json::text_at(schema<VirtualMachine>(), "/properties/spec/properties/runStrategy/enum/0"), "Always");
 }

@@ -14,7 +14,12 @@ using json::Array;
 using json::Object;
 using json::Value;
 
-Value open_schema() { return Object{{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}; }
+Value open_schema() {
+    return Object{
+        {"type",                                 "object"},
+        {"x-kubernetes-preserve-unknown-fields", true    }
+    };
+}
 
 Value described(const api::Kind& kind) {
     if (kind == api::kVirtualMachine) return api::schema<api::VirtualMachine>();
@@ -23,14 +28,25 @@ Value described(const api::Kind& kind) {
     if (kind == api::kDataVolume) return api::schema<api::DataVolume>();
     if (kind == api::kStorageProfile) return api::schema<api::StorageProfile>();
     if (kind == api::kCdiConfig) return api::schema<api::CdiConfig>();
-    Object spec{{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+    Object spec{
+        {"type",                                 "object"},
+        {"x-kubernetes-preserve-unknown-fields", true    }
+    };
     Object properties;
     properties["spec"] = spec;
     properties["status"] = std::move(spec);
-    return Object{{"type", "object"}, {"properties", std::move(properties)}};
+    return Object{
+        {"type",       "object"             },
+        {"properties", std::move(properties)}
+    };
 }
 
-Value text_property(std::string_view description) { return Object{{"type", "string"}, {"description", description}}; }
+Value text_property(std::string_view description) {
+    return Object{
+        {"type",        "string"   },
+        {"description", description}
+    };
+}
 
 // The description with what every object has. The metadata of the root is checked by the server, not by the schema.
 Value whole_schema(const api::Kind& kind) {
@@ -39,7 +55,9 @@ Value whole_schema(const api::Kind& kind) {
     Object properties;
     properties["apiVersion"] = text_property("Group and version of the schema this object follows.");
     properties["kind"] = text_property("The kind of this object.");
-    properties["metadata"] = Object{{"type", "object"}};
+    properties["metadata"] = Object{
+        {"type", "object"}
+    };
     for (auto& [key, value] : object["properties"].get_object()) {
         if (key != "metadata") properties[key] = std::move(value);
     }
@@ -56,7 +74,11 @@ Array texts(const std::vector<std::string_view>& words) {
 Array columns_of(const api::Kind& kind) {
     Array out;
     for (const PrinterColumn& column : printer_columns(kind)) {
-        Object one{{"name", column.name}, {"type", column.type}, {"jsonPath", column.json_path}};
+        Object one{
+            {"name",     column.name     },
+            {"type",     column.type     },
+            {"jsonPath", column.json_path}
+        };
         if (!column.description.empty()) one["description"] = column.description;
         if (column.priority != 0) one["priority"] = column.priority;
         out.push_back(std::move(one));
@@ -65,7 +87,10 @@ Array columns_of(const api::Kind& kind) {
 }
 
 Object names_of(const api::Kind& kind) {
-    Object names{{"plural", kind.plural}, {"singular", kind.singular}};
+    Object names{
+        {"plural",   kind.plural  },
+        {"singular", kind.singular}
+    };
     if (!kind.short_names.empty()) names["shortNames"] = texts(words_of(kind.short_names));
     names["kind"] = kind.kind;
     names["listKind"] = std::string(kind.kind) + "List";
@@ -75,7 +100,11 @@ Object names_of(const api::Kind& kind) {
 
 Object version_of(const api::Kind& kind, std::string_view version) {
     const bool is_stored = version == kind.version;
-    Object out{{"name", version}, {"served", true}, {"storage", is_stored}};
+    Object out{
+        {"name",    version  },
+        {"served",  true     },
+        {"storage", is_stored}
+    };
     if (const std::string warning = deprecation_warning(kind, version); !warning.empty()) {
         out["deprecated"] = true;
         out["deprecationWarning"] = warning;
@@ -83,13 +112,22 @@ Object version_of(const api::Kind& kind, std::string_view version) {
     Object schema;
     schema["openAPIV3Schema"] = is_stored ? served_schema(kind) : open_schema();
     out["schema"] = std::move(schema);
-    if (kind.has_status) out["subresources"] = Object{{"status", Object()}};
+    if (kind.has_status)
+        out["subresources"] = Object{
+            {"status", Object()}
+        };
     out["additionalPrinterColumns"] = columns_of(kind);
     return out;
 }
 
 Object condition(std::string_view type, std::string_view reason, std::string_view message, Timestamp at) {
-    return Object{{"type", type}, {"status", "True"}, {"lastTransitionTime", to_rfc3339(at)}, {"reason", reason}, {"message", message}};
+    return Object{
+        {"type",               type          },
+        {"status",             "True"        },
+        {"lastTransitionTime", to_rfc3339(at)},
+        {"reason",             reason        },
+        {"message",            message       }
+    };
 }
 
 Object status_of(const api::Kind& kind, Timestamp at) {
@@ -126,13 +164,22 @@ json::Value crd_of(const api::Kind& kind, Timestamp at) {
     Array versions;
     versions.push_back(version_of(kind, kind.version));
     for (const std::string_view version : words_of(kind.other_versions)) versions.push_back(version_of(kind, version));
-    Object spec{{"group", kind.group}};
+    Object spec{
+        {"group", kind.group}
+    };
     spec["names"] = names_of(kind);
     spec["scope"] = kind.is_namespaced() ? "Namespaced" : "Cluster";
     spec["versions"] = std::move(versions);
-    spec["conversion"] = Object{{"strategy", "None"}};
-    Object out{{"kind", "CustomResourceDefinition"}, {"apiVersion", "apiextensions.k8s.io/v1"}};
-    out["metadata"] = Object{{"name", kind.qualified()}};
+    spec["conversion"] = Object{
+        {"strategy", "None"}
+    };
+    Object out{
+        {"kind",       "CustomResourceDefinition"},
+        {"apiVersion", "apiextensions.k8s.io/v1" }
+    };
+    out["metadata"] = Object{
+        {"name", kind.qualified()}
+    };
     out["spec"] = std::move(spec);
     out["status"] = status_of(kind, at);
     return out;

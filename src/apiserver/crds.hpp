@@ -1,5 +1,5 @@
-// The kinds that are served from a schema, as structural schemas and as the CustomResourceDefinition objects that show them.
-// Contract: docs/spec/kube-api.md 1.1, 1.3, 1.4. Pure.
+// The kinds that are served from a schema, as structural schemas and as the CustomResourceDefinition objects that show
+// them. Contract: docs/spec/kube-api.md 1.1, 1.3, 1.4. Pure.
 #pragma once
 
 #include "api/kind.hpp"
@@ -14,7 +14,8 @@ const json::Value& served_schema(const api::Kind& kind);
 std::string deprecation_warning(const api::Kind& kind, std::string_view version);
 
 /// The definition of a schema-served kind, ready to be stored: names, versions, columns, conditions that say it is
-/// established since `at`. Older versions have an open schema: their objects are checked by that of the storage version.
+/// established since `at`. Older versions have an open schema: their objects are checked by that of the storage
+/// version.
 json::Value crd_of(const api::Kind& kind, Timestamp at);
 
 }  // namespace berth::apiserver

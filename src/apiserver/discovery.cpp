@@ -26,26 +26,39 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-// --- Legacy ---------------------------------------------------------------------------------------------------------------
+// --- Legacy
+// ---------------------------------------------------------------------------------------------------------------
 
 Array client_addresses() {
     Array out;
-    out.push_back(Object{{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", ""}});
+    out.push_back(Object{
+        {"clientCIDR",    "0.0.0.0/0"},
+        {"serverAddress", ""         }
+    });
     return out;
 }
 
 Value core_versions() {
-    return Object{{"kind", "APIVersions"}, {"versions", texts({"v1"})}, {"serverAddressByClientCIDRs", client_addresses()}};
+    return Object{
+        {"kind",                       "APIVersions"     },
+        {"versions",                   texts({"v1"})     },
+        {"serverAddressByClientCIDRs", client_addresses()}
+    };
 }
 
 Object version_entry(std::string_view group, std::string_view version) {
-    return Object{{"groupVersion", group_version(group, version)}, {"version", version}};
+    return Object{
+        {"groupVersion", group_version(group, version)},
+        {"version", version}
+    };
 }
 
 Object group_entry(const ServedGroup& group) {
     Array versions;
     for (const std::string_view version : group.versions) versions.push_back(version_entry(group.name, version));
-    Object out{{"name", group.name}};
+    Object out{
+        {"name", group.name}
+    };
     out["versions"] = std::move(versions);
     out["preferredVersion"] = version_entry(group.name, group.versions.front());
     return out;
@@ -56,7 +69,10 @@ Value group_list() {
     for (const ServedGroup& group : served_groups()) {
         if (!group.name.empty()) groups.push_back(group_entry(group));
     }
-    Object out{{"kind", "APIGroupList"}, {"apiVersion", "v1"}};
+    Object out{
+        {"kind",       "APIGroupList"},
+        {"apiVersion", "v1"          }
+    };
     out["groups"] = std::move(groups);
     return out;
 }
@@ -64,7 +80,10 @@ Value group_list() {
 std::optional<Value> one_group(std::string_view name) {
     for (const ServedGroup& group : served_groups()) {
         if (group.name != name || name.empty()) continue;
-        Object out{{"kind", "APIGroup"}, {"apiVersion", "v1"}};
+        Object out{
+            {"kind",       "APIGroup"},
+            {"apiVersion", "v1"      }
+        };
         for (auto& [key, value] : group_entry(group)) out[key] = std::move(value);
         return Value(std::move(out));
     }
@@ -72,8 +91,13 @@ std::optional<Value> one_group(std::string_view name) {
 }
 
 Object legacy_resource(const ServedResource& resource, std::string_view group, std::string_view version) {
-    Object out{{"name", resource.name}, {"singularName", resource.singular}, {"namespaced", resource.is_namespaced}};
-    const bool is_elsewhere = !resource.kind.empty() && (resource.kind_group != group || resource.kind_version != version);
+    Object out{
+        {"name",         resource.name         },
+        {"singularName", resource.singular     },
+        {"namespaced",   resource.is_namespaced}
+    };
+    const bool is_elsewhere =
+        !resource.kind.empty() && (resource.kind_group != group || resource.kind_version != version);
     if (is_elsewhere) {
         out["group"] = resource.kind_group;
         out["version"] = resource.kind_version;
@@ -90,7 +114,11 @@ std::optional<Value> resource_list(std::string_view group, std::string_view vers
     if (resources.empty()) return {};
     Array list;
     for (const ServedResource& resource : resources) list.push_back(legacy_resource(resource, group, version));
-    Object out{{"kind", "APIResourceList"}, {"apiVersion", "v1"}, {"groupVersion", group_version(group, version)}};
+    Object out{
+        {"kind", "APIResourceList"},
+        {"apiVersion", "v1"},
+        {"groupVersion", group_version(group, version)}
+    };
     out["resources"] = std::move(list);
     return Value(std::move(out));
 }
@@ -103,20 +131,31 @@ Value root_paths() {
     for (const ServedGroup& group : served_groups()) {
         if (group.name.empty()) continue;
         paths.push_back(Value("/apis/" + std::string(group.name)));
-        for (const std::string_view version : group.versions) paths.push_back(Value("/apis/" + group_version(group.name, version)));
+        for (const std::string_view version : group.versions)
+            paths.push_back(Value("/apis/" + group_version(group.name, version)));
     }
-    for (const char* path : {"/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version"}) paths.push_back(path);
-    return Object{{"paths", std::move(paths)}};
+    for (const char* path : {"/healthz", "/livez", "/metrics", "/openapi/v3", "/readyz", "/version"})
+        paths.push_back(path);
+    return Object{
+        {"paths", std::move(paths)}
+    };
 }
 
-// --- Aggregated -----------------------------------------------------------------------------------------------------------
+// --- Aggregated
+// -----------------------------------------------------------------------------------------------------------
 
 Object response_kind(const ServedResource& resource) {
-    return Object{{"group", resource.kind_group}, {"version", resource.kind_version}, {"kind", resource.kind}};
+    return Object{
+        {"group",   resource.kind_group  },
+        {"version", resource.kind_version},
+        {"kind",    resource.kind        }
+    };
 }
 
 Object aggregated_resource(const ServedResource& resource, std::string_view name) {
-    Object out{{"resource", name}};
+    Object out{
+        {"resource", name}
+    };
     out["responseKind"] = response_kind(resource);
     out["scope"] = resource.is_namespaced ? "Namespaced" : "Cluster";
     out["singularResource"] = resource.singular;
@@ -139,7 +178,9 @@ Array aggregated_resources(std::string_view group, std::string_view version) {
             out.push_back(aggregated_resource(listed, parent));
         }
         if (slash == std::string::npos) continue;
-        Object part{{"subresource", resource.name.substr(slash + 1)}};
+        Object part{
+            {"subresource", resource.name.substr(slash + 1)}
+        };
         part["responseKind"] = response_kind(resource);
         part["verbs"] = texts(resource.verbs);
         Value& parts = out.back().get_object()["subresources"];
@@ -155,19 +196,26 @@ Value aggregated(bool is_core, std::string_view form_version) {
         if (group.name.empty() != is_core) continue;
         Array versions;
         for (const std::string_view version : group.versions) {
-            Object entry{{"version", version}};
+            Object entry{
+                {"version", version}
+            };
             entry["resources"] = aggregated_resources(group.name, version);
             entry["freshness"] = "Current";
             versions.push_back(std::move(entry));
         }
-        Object metadata{{"creationTimestamp", nullptr}};
+        Object metadata{
+            {"creationTimestamp", nullptr}
+        };
         if (!is_core) metadata["name"] = group.name;
         Object item;
         item["metadata"] = std::move(metadata);
         item["versions"] = std::move(versions);
         items.push_back(std::move(item));
     }
-    Object out{{"kind", "APIGroupDiscoveryList"}, {"apiVersion", "apidiscovery.k8s.io/" + std::string(form_version)}};
+    Object out{
+        {"kind",       "APIGroupDiscoveryList"                           },
+        {"apiVersion", "apidiscovery.k8s.io/" + std::string(form_version)}
+    };
     out["metadata"] = Object();
     out["items"] = std::move(items);
     return out;

@@ -18,7 +18,8 @@ struct DiscoveryAnswer {
 
 /// path    "/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1"; a slash at the end is ignored
 /// accept  of the request; decides the form of /api and /apis
-/// None when there is no such group or version. Send with `Vary: Accept` and `Cache-Control: public` when it has an ETag.
+/// None when there is no such group or version. Send with `Vary: Accept` and `Cache-Control: public` when it has an
+/// ETag.
 std::optional<DiscoveryAnswer> discover(std::string_view path, std::string_view accept);
 
 }  // namespace berth::apiserver

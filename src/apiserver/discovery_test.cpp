@@ -12,14 +12,20 @@ constexpr std::string_view kKubectl =
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
 TEST(Discovery, A73_FormFollowsAccept) {
-    const struct { const char* accept; const char* content_type; const char* kind; } rows[] = {
-        {kKubectl.data(), "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "APIGroupDiscoveryList"},
+    const struct {
+        const char* accept;
+        const char* content_type;
+        const char* kind;
+    } rows[] = {
+        {kKubectl.data(),
+         "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",                                      "APIGroupDiscoveryList"},
         {"application/json; g=apidiscovery.k8s.io; v=v2beta1; as=APIGroupDiscoveryList",
-         "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", "APIGroupDiscoveryList"},
-        {"application/json", "application/json", "APIGroupList"},
-        {"", "application/json", "APIGroupList"},
-        {"*/*", "application/json", "APIGroupList"},
-        {"application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/json", "application/json", "APIGroupList"},
+         "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",                                 "APIGroupDiscoveryList"},
+        {"application/json",                                                                      "application/json", "APIGroupList"         },
+        {"",                                                                                      "application/json", "APIGroupList"         },
+        {"*/*",                                                                                   "application/json", "APIGroupList"         },
+        {"application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/json",
+         "application/json",                                                                                          "APIGroupList"         },
     };
     for (const auto& row : rows) {
         const auto answer = discover("/apis", row.accept);
@@ -34,8 +40,12 @@ TEST(Discovery, A73_FormFollowsAccept) {
 }
 
 TEST(Discovery, A73_UnknownPathsAreNotThere) {
-    for (const char* path : {"/apis/nope", "/apis/apps/v9", "/api/v2", "/nope", "/apis/apps/v1/x"}) EXPECT_FALSE(discover(path, "")) << path;
-    EXPECT_EQ(json::text_at(discover("/apis/subresources.kubevirt.io", "")->body, "/preferredVersion/groupVersion"), "subresources.kubevirt.io/v1");
+    for (const char* path : {"/apis/nope", "/apis/apps/v9", "/api/v2", "/nope", "/apis/apps/v1/x"})
+        EXPECT_FALSE(discover(path, "")) << path;
+    EXPECT_EQ(
+        json::text_at(discover("/apis/subresources.kubevirt.io", "")->body, "/preferredVersion/groupVersion"),
+        "subresources.kubevirt.io/v1"
+    );
 }
 
 // resource → verbs, of both forms
@@ -43,11 +53,15 @@ std::set<std::string> listed(const json::Value& resources, const std::string& pr
     std::set<std::string> out;
     for (const json::Value& r : resources.as_array()) {
         const std::string name(json::text_at(r, json::find(r, "/name") ? "/name" : "/resource"));
-        for (const json::Value& verb : r.at("verbs").as_array()) out.insert(prefix + name + " " + std::string(verb.as_string()));
+        for (const json::Value& verb : r.at("verbs").as_array())
+            out.insert(prefix + name + " " + std::string(verb.as_string()));
         if (const json::Value* parts = json::find(r, "/subresources")) {
             for (const json::Value& part : parts->as_array()) {
                 for (const json::Value& verb : part.at("verbs").as_array()) {
-                    out.insert(prefix + name + "/" + std::string(json::text_at(part, "/subresource")) + " " + std::string(verb.as_string()));
+                    out.insert(
+                        prefix + name + "/" + std::string(json::text_at(part, "/subresource")) + " " +
+                        std::string(verb.as_string())
+                    );
                 }
             }
         }
@@ -90,9 +104,10 @@ TEST(Discovery, A03_WhatKubectlMapsNamesBy) {
     const auto answer = discover("/apis/kubevirt.io/v1", "");
     const json::Value& vm = answer->body.at("resources").at(0);
     EXPECT_EQ(
-        json::print(vm), R"({"name":"virtualmachines","singularName":"virtualmachine","namespaced":true,"kind":"VirtualMachine",)"
-                         R"("verbs":["create","delete","deletecollection","get","list","patch","update","watch"],)"
-                         R"("shortNames":["vm","vms"],"categories":["all"]})"
+        json::print(vm),
+        R"({"name":"virtualmachines","singularName":"virtualmachine","namespaced":true,"kind":"VirtualMachine",)"
+        R"("verbs":["create","delete","deletecollection","get","list","patch","update","watch"],)"
+        R"("shortNames":["vm","vms"],"categories":["all"]})"
     );
     std::size_t listed_count = 0;
     for (const ServedGroup& group : served_groups()) {

@@ -19,7 +19,8 @@ public:
 
 private:
     void skip_space() {
-        while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t' || rest_.front() == '\n' || rest_.front() == '\r')) {
+        while (!rest_.empty() &&
+               (rest_.front() == ' ' || rest_.front() == '\t' || rest_.front() == '\n' || rest_.front() == '\r')) {
             rest_.remove_prefix(1);
         }
     }
@@ -41,7 +42,10 @@ private:
         end = std::min(end + 1, rest_.size());
         const std::string_view literal = rest_.substr(0, end);
         rest_.remove_prefix(end);
-        if (!is_escaped) return std::string(literal.substr(std::min<std::size_t>(1, literal.size()), literal.size() - std::min<std::size_t>(2, literal.size())));
+        if (!is_escaped)
+            return std::string(literal.substr(
+                std::min<std::size_t>(1, literal.size()), literal.size() - std::min<std::size_t>(2, literal.size())
+            ));
         const auto parsed = json::parse(literal);
         return parsed && parsed->is_string() ? std::string(parsed->get_string()) : std::string(literal);
     }

@@ -23,7 +23,8 @@ std::string_view trimmed(std::string_view text) {
 
 std::string_view unquoted(std::string_view text) {
     text = trimmed(text);
-    if (text.size() >= 2 && is_quote(text.front()) && text.back() == text.front()) return text.substr(1, text.size() - 2);
+    if (text.size() >= 2 && is_quote(text.front()) && text.back() == text.front())
+        return text.substr(1, text.size() - 2);
     return text;
 }
 

@@ -20,19 +20,27 @@ std::string path_of(std::string_view group, std::string_view version) {
 // "Fri, 02 Jan 2026 03:04:05 GMT"
 std::string http_date(Timestamp at) {
     constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    constexpr const char* kMonths[] = {
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"
+    };
     const auto day = std::chrono::floor<std::chrono::days>(at);
     const std::chrono::year_month_day date{day};
     const std::string text = to_rfc3339(at);  // 2026-01-02T03:04:05Z
     return std::string(kDays[std::chrono::weekday{day}.c_encoding()]) + ", " + text.substr(8, 2) + " " +
-           kMonths[static_cast<unsigned>(date.month()) - 1] + " " + text.substr(0, 4) + " " + text.substr(11, 8) + " GMT";
+           kMonths[static_cast<unsigned>(date.month()) - 1] + " " + text.substr(0, 4) + " " + text.substr(11, 8) +
+           " GMT";
 }
 
 Array parameters(std::initializer_list<const char*> names) {
     Array out;
     for (const char* name : names) {
-        Object one{{"name", name}, {"in", "query"}};
-        one["schema"] = Object{{"type", std::string_view(name) == "force" ? "boolean" : "string"}};
+        Object one{
+            {"name", name   },
+            {"in",   "query"}
+        };
+        one["schema"] = Object{
+            {"type", std::string_view(name) == "force" ? "boolean" : "string"}
+        };
         out.push_back(std::move(one));
     }
     return out;
@@ -42,11 +50,16 @@ Object operation(const ServedResource& resource, std::string_view action, Array 
     Object out;
     if (!query.empty()) out["parameters"] = std::move(query);
     Object ok;
-    ok["200"] = Object{{"description", "OK"}};
+    ok["200"] = Object{
+        {"description", "OK"}
+    };
     out["responses"] = std::move(ok);
     out["x-kubernetes-action"] = action;
-    out["x-kubernetes-group-version-kind"] =
-        Object{{"group", resource.kind_group}, {"version", resource.kind_version}, {"kind", resource.kind}};
+    out["x-kubernetes-group-version-kind"] = Object{
+        {"group",   resource.kind_group  },
+        {"version", resource.kind_version},
+        {"kind",    resource.kind        }
+    };
     return out;
 }
 
@@ -82,8 +95,13 @@ json::Value OpenApi::document(std::string_view group, std::string_view version) 
             schemas.add(*type);
         }
     }
-    Object out{{"openapi", "3.0.0"}};
-    out["info"] = Object{{"title", "Berth"}, {"version", version_}};
+    Object out{
+        {"openapi", "3.0.0"}
+    };
+    out["info"] = Object{
+        {"title",   "Berth" },
+        {"version", version_}
+    };
     out["paths"] = std::move(paths);
     Object components;
     components["schemas"] = schemas.take();
@@ -105,11 +123,18 @@ const std::map<std::string, std::string>& OpenApi::hashes() {
 
 OpenApiAnswer OpenApi::answer(std::string_view path, std::string_view hash, Timestamp now) {
     while (path.ends_with('/')) path.remove_suffix(1);
-    const auto url = [](const std::string& of, const std::string& its_hash) { return "/openapi/v3/" + of + "?hash=" + its_hash; };
-    OpenApiAnswer answer{.headers = {{"content-type", "application/json"}, {"vary", "Accept"}}};
+    const auto url = [](const std::string& of, const std::string& its_hash) {
+        return "/openapi/v3/" + of + "?hash=" + its_hash;
+    };
+    OpenApiAnswer answer{
+        .headers = {{"content-type", "application/json"}, {"vary", "Accept"}}
+    };
     if (path == "v3") {
         Object paths;
-        for (const auto& [of, its_hash] : hashes()) paths[of] = Object{{"serverRelativeURL", url(of, its_hash)}};
+        for (const auto& [of, its_hash] : hashes())
+            paths[of] = Object{
+                {"serverRelativeURL", url(of, its_hash)}
+            };
         Object index;
         index["paths"] = std::move(paths);
         answer.body = json::print(index);
@@ -117,7 +142,8 @@ OpenApiAnswer OpenApi::answer(std::string_view path, std::string_view hash, Time
     }
     if (path.starts_with("v3/")) path.remove_prefix(3);
     const auto known = hashes().find(std::string(path));
-    if (known == hashes().end()) return {.code = 404, .headers = {{"content-type", "text/plain"}}, .body = "404 page not found\n"};
+    if (known == hashes().end())
+        return {.code = 404, .headers = {{"content-type", "text/plain"}}, .body = "404 page not found\n"};
     if (!hash.empty() && hash != known->second) {
         answer.code = 301;
         answer.headers["location"] = url(known->first, known->second);

@@ -27,15 +27,16 @@ public:
     /// now   documents asked for by their hash may be kept for a year from now
     OpenApiAnswer answer(std::string_view path, std::string_view hash, Timestamp now);
 
-    /// The document of "v1" or "apps/v1"; null when there is no such group version. Made anew at each call (about 5 ms for
-    /// the largest): clients keep documents by their hash, so one is asked for rarely.
+    /// The document of "v1" or "apps/v1"; null when there is no such group version. Made anew at each call (about 5 ms
+    /// for the largest): clients keep documents by their hash, so one is asked for rarely.
     [[nodiscard]] json::Value document(std::string_view group, std::string_view version) const;
 
 private:
     const std::map<std::string, std::string>& hashes();
 
     std::string version_;
-    std::map<std::string, std::string> hashes_;  // path below /openapi/v3/ → upper-case hex; filled at the first question
+    std::map<std::string, std::string>
+        hashes_;  // path below /openapi/v3/ → upper-case hex; filled at the first question
 };
 
 }  // namespace berth::apiserver

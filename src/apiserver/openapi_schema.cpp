@@ -30,7 +30,9 @@ std::string reversed(std::string_view group) {
 }
 
 Object typed(std::string_view type, std::string_view format = "") {
-    Object out{{"type", type}};
+    Object out{
+        {"type", type}
+    };
     if (!format.empty()) out["format"] = format;
     return out;
 }
@@ -59,13 +61,16 @@ std::string component_name(const Type& type) {
     const auto after = [&](std::string_view prefix) { return std::string(name.substr(prefix.size())); };
     if (name.starts_with("meta.")) return std::string(kMachinery) + "apis.meta.v1." + after("meta.");
     if (name.starts_with("runtime.")) return std::string(kMachinery) + std::string(name);
-    if (name.starts_with("apiextensions/")) return "io.k8s.apiextensions-apiserver.pkg.apis." + replaced(name, '/', '.');
+    if (name.starts_with("apiextensions/"))
+        return "io.k8s.apiextensions-apiserver.pkg.apis." + replaced(name, '/', '.');
     if (name.starts_with("apiregistration/")) return "io.k8s.kube-aggregator.pkg.apis." + replaced(name, '/', '.');
     return "io.k8s.api." + replaced(name, '/', '.');
 }
 
 json::Object SchemaCollection::reference(const std::string& name) {
-    return Object{{"$ref", "#/components/schemas/" + name}};
+    return Object{
+        {"$ref", "#/components/schemas/" + name}
+    };
 }
 
 void SchemaCollection::add_scalar(const std::string& name, Object schema) {
@@ -94,14 +99,19 @@ json::Object SchemaCollection::value_schema(const Shape& shape) {
             return scalar("api.resource.Quantity", std::move(quantity));
         }
         case Form::int_or_string: {
-            Object either{{"format", "int-or-string"}};
+            Object either{
+                {"format", "int-or-string"}
+            };
             either["oneOf"] = one_of(typed("integer"), typed("string"));
             return scalar("util.intstr.IntOrString", std::move(either));
         }
         case Form::any:
         case Form::schema_or_bool:
         case Form::schema_or_list:
-        case Form::schema_or_texts: return Object{{"x-kubernetes-preserve-unknown-fields", true}};
+        case Form::schema_or_texts:
+            return Object{
+                {"x-kubernetes-preserve-unknown-fields", true}
+            };
         case Form::object: add(*shape.object); return reference(component_name(*shape.object));
         case Form::list: {
             Object list = typed("array");

@@ -35,12 +35,15 @@ TEST(OpenApi, A74_EveryStoredKindHasAPatchWithFieldValidation) {
                 if (resource.stored == nullptr || resource.name.find('/') != std::string::npos) continue;
                 SCOPED_TRACE(group_version(group.name, version) + " " + resource.name);
                 const std::string scope = resource.is_namespaced ? "/namespaces/{namespace}/" : "/";
-                const std::string path = (group.name.empty() ? "/api/" : "/apis/") + group_version(group.name, version) + scope + resource.name + "/{name}";
+                const std::string path = (group.name.empty() ? "/api/" : "/apis/") +
+                                         group_version(group.name, version) + scope + resource.name + "/{name}";
                 const json::Value* patch = json::find(document, "/paths/" + json::escape_key(path) + "/patch");
                 ASSERT_NE(patch, nullptr);
                 EXPECT_EQ(json::text_at(*patch, "/x-kubernetes-group-version-kind/kind"), resource.kind);
                 const auto& query = patch->at("parameters").as_array();
-                EXPECT_TRUE(std::ranges::any_of(query, [](const json::Value& p) { return p.at("name") == "fieldValidation"; }));
+                EXPECT_TRUE(std::ranges::any_of(query, [](const json::Value& p) {
+                    return p.at("name") == "fieldValidation";
+                }));
                 bool has_schema = false;
                 for (const auto& [name, schema] : document.at("components").at("schemas").as_object()) {
                     has_schema |= json::text_at(schema, "/x-kubernetes-group-version-kind/0/kind") == resource.kind;
@@ -88,7 +91,10 @@ TEST(OpenApi, A27_SchemasAreWhole) {
     const json::Value* vm = json::find(kubevirt, "/components/schemas/io.kubevirt.v1.VirtualMachine");
     ASSERT_NE(vm, nullptr);
     EXPECT_NE(json::text_at(*vm, "/properties/spec/properties/runStrategy/description"), "");
-    EXPECT_EQ(json::text_at(*vm, "/properties/metadata/$ref"), "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+    EXPECT_EQ(
+        json::text_at(*vm, "/properties/metadata/$ref"),
+        "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+    );
 }
 
 TEST(OpenApi, A74_AnOldHashIsSentToTheNewOne) {

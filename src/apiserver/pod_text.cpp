@@ -32,7 +32,8 @@ bool is_sidecar(const Value& pod, std::string_view name) {
 // "Error", or "Signal:9", or "ExitCode:2" where the runtime gave no reason.
 std::string end_of(const Value& terminated) {
     if (std::string reason = text(terminated, "/reason"); !reason.empty()) return reason;
-    if (const auto signal = json::integer_at(terminated, "/signal").value_or(0); signal != 0) return "Signal:" + std::to_string(signal);
+    if (const auto signal = json::integer_at(terminated, "/signal").value_or(0); signal != 0)
+        return "Signal:" + std::to_string(signal);
     return "ExitCode:" + std::to_string(json::integer_at(terminated, "/exitCode").value_or(0));
 }
 

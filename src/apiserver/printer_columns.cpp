@@ -8,8 +8,8 @@ constexpr PrinterColumn kPhase{"Phase", "string", ".status.phase", "Where the ob
 
 constexpr PrinterColumn kMachine[] = {
     kAge,
-    {"Status", "string", ".status.printableStatus", "What the machine is doing, in one word."},
-    {"Ready", "string", ".status.conditions[?(@.type=='Ready')].status", "Whether the guest runs and its probes pass."},
+    {"Status", "string", ".status.printableStatus",                       "What the machine is doing, in one word."    },
+    {"Ready",  "string", ".status.conditions[?(@.type=='Ready')].status", "Whether the guest runs and its probes pass."},
 };
 
 constexpr PrinterColumn kInstance[] = {
@@ -18,7 +18,9 @@ constexpr PrinterColumn kInstance[] = {
     {"IP", "string", ".status.interfaces[0].ipAddress", "The first address of the guest."},
     {"NodeName", "string", ".status.nodeName", "The node the guest runs on."},
     {"Ready", "string", ".status.conditions[?(@.type=='Ready')].status", "Whether the guest runs and its probes pass."},
-    {"Live-Migratable", "string", ".status.conditions[?(@.type=='LiveMigratable')].status", "Whether it can move while it runs.", 1},
+    {"Live-Migratable",
+      "string", ".status.conditions[?(@.type=='LiveMigratable')].status",
+      "Whether it can move while it runs.", 1},
     {"Paused", "string", ".status.conditions[?(@.type=='Paused')].status", "Whether its CPUs are stopped.", 1},
 };
 
@@ -26,7 +28,7 @@ constexpr PrinterColumn kAgeAndPhase[] = {kAge, kPhase};
 
 constexpr PrinterColumn kDataVolume[] = {
     kPhase,
-    {"Progress", "string", ".status.progress", "How much of the data is in place."},
+    {"Progress", "string",  ".status.progress",     "How much of the data is in place."      },
     {"Restarts", "integer", ".status.restartCount", "How often the worker was started again."},
     kAge,
 };
@@ -37,8 +39,11 @@ constexpr struct {
     std::string_view plural;
     std::span<const PrinterColumn> columns;
 } kColumns[] = {
-    {"virtualmachines", kMachine}, {"virtualmachineinstances", kInstance}, {"kubevirts", kAgeAndPhase},
-    {"datavolumes", kDataVolume},  {"cdis", kAgeAndPhase},
+    {"virtualmachines",         kMachine    },
+    {"virtualmachineinstances", kInstance   },
+    {"kubevirts",               kAgeAndPhase},
+    {"datavolumes",             kDataVolume },
+    {"cdis",                    kAgeAndPhase},
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ struct PrinterColumn {
     std::string_view type;  ///< string, integer, number, boolean, date
     std::string_view json_path;
     std::string_view description;
-    int priority = 0;       ///< above 0: only with -o wide
+    int priority = 0;  ///< above 0: only with -o wide
 };
 
 /// Without the name, which always comes first. Kinds without columns of their own show their age.

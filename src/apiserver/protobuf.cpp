@@ -21,8 +21,8 @@ std::unexpected<Error> broken(std::string why) { return fail(ErrorKind::invalid,
 // One field as it stands on the wire.
 struct Wire {
     std::uint64_t number = 0;
-    unsigned type = 0;        // 0 varint, 1 fixed64, 2 bytes, 5 fixed32
-    std::uint64_t bits = 0;   // of the numeric types
+    unsigned type = 0;       // 0 varint, 1 fixed64, 2 bytes, 5 fixed32
+    std::uint64_t bits = 0;  // of the numeric types
     std::string_view bytes;
 };
 
@@ -180,7 +180,8 @@ struct Decoder {
         if (wire.bytes.empty()) return Value();  // the zero time
         TRY(const Small small_time, small(wire.bytes));
         constexpr std::int64_t kYear10000 = 253'402'300'800;
-        if (small_time.first < -62'135'596'800 || small_time.first >= kYear10000) return broken("a time outside of years 1 to 9999");
+        if (small_time.first < -62'135'596'800 || small_time.first >= kYear10000)
+            return broken("a time outside of years 1 to 9999");
         const Timestamp seconds{std::chrono::seconds{small_time.first}};
         if (form == Form::time) return Value(to_rfc3339(seconds));
         return Value(to_rfc3339_micro(seconds + std::chrono::microseconds{small_time.second / 1000}));
@@ -275,7 +276,8 @@ struct Decoder {
     }
 
     Result<void> list_element(const Wire& wire, const Shape& element, Array& out) {
-        const bool is_varint = element.form == Form::int32 || element.form == Form::int64 || element.form == Form::boolean;
+        const bool is_varint =
+            element.form == Form::int32 || element.form == Form::int64 || element.form == Form::boolean;
         if (wire.type == 2 && is_varint) {  // packed
             Reader reader(wire.bytes);
             while (!reader.is_over()) {
@@ -340,8 +342,9 @@ struct Decoder {
         const Type* type = find_type(api_version, kind);
         if (type == nullptr) {
             return fail(
-                ErrorKind::not_found, "no kind \"" + std::string(kind) + "\" is registered for version \"" +
-                                          std::string(api_version) + "\"; send it as JSON"
+                ErrorKind::not_found,
+                "no kind \"" + std::string(kind) + "\" is registered for version \"" + std::string(api_version) +
+                    "\"; send it as JSON"
             );
         }
         TRY(Value document, object(raw, *type));

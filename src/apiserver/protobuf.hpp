@@ -9,8 +9,8 @@ namespace berth::apiserver {
 /// True when the body starts with the magic bytes "k8s\0".
 bool is_protobuf(std::string_view body);
 
-/// The document a protobuf body stands for, conformed to its type (type_check.hpp): what JSON would have said. apiVersion
-/// and kind are those of the envelope; options (DeleteOptions, …) are decoded under every version.
+/// The document a protobuf body stands for, conformed to its type (type_check.hpp): what JSON would have said.
+/// apiVersion and kind are those of the envelope; options (DeleteOptions, …) are decoded under every version.
 ///
 /// Errors  not_found: a kind that is not built in (kinds served from a schema take JSON and YAML only)
 ///         invalid: not an envelope, cut off, nested deeper than 128, text that is not UTF-8

@@ -16,28 +16,36 @@ std::string varint(std::uint64_t value) {
     }
     return out + static_cast<char>(value);
 }
-std::string number(int field, std::uint64_t value) { return varint(static_cast<std::uint64_t>(field) << 3) + varint(value); }
+std::string number(int field, std::uint64_t value) {
+    return varint(static_cast<std::uint64_t>(field) << 3) + varint(value);
+}
 std::string bytes(int field, std::string_view value) {
     return varint(static_cast<std::uint64_t>(field) << 3 | 2) + varint(value.size()) + std::string(value);
 }
 std::string envelope(std::string_view api_version, std::string_view kind, std::string_view raw) {
-    return std::string("k8s\0", 4) + bytes(1, bytes(1, api_version) + bytes(2, kind)) + bytes(2, raw) + bytes(3, "") + bytes(4, "");
+    return std::string("k8s\0", 4) + bytes(1, bytes(1, api_version) + bytes(2, kind)) + bytes(2, raw) + bytes(3, "") +
+           bytes(4, "");
 }
 
 TEST(Protobuf, A52_SecretAsKubectlSendsIt) {
-    const std::string metadata = bytes(1, "s1") + bytes(2, "") + bytes(3, "") + bytes(4, "") + bytes(5, "") + bytes(6, "") +
-                                 number(7, 0) + bytes(8, "");
-    const auto got = decode_protobuf(envelope("v1", "Secret", bytes(1, metadata) + bytes(2, bytes(1, "a") + bytes(2, "b")) + bytes(3, "")));
+    const std::string metadata = bytes(1, "s1") + bytes(2, "") + bytes(3, "") + bytes(4, "") + bytes(5, "") +
+                                 bytes(6, "") + number(7, 0) + bytes(8, "");
+    const auto got = decode_protobuf(
+        envelope("v1", "Secret", bytes(1, metadata) + bytes(2, bytes(1, "a") + bytes(2, "b")) + bytes(3, ""))
+    );
     ASSERT_TRUE(got) << got.error().message;
     EXPECT_EQ(json::print(*got), R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"s1"},"data":{"a":"Yg=="}})");
 }
 
 TEST(Protobuf, A60_DeleteOptionsOfAnyGroup) {
-    const auto got = decode_protobuf(envelope("rbac.authorization.k8s.io/v1", "DeleteOptions", number(1, 0) + bytes(4, "Background")));
+    const auto got =
+        decode_protobuf(envelope("rbac.authorization.k8s.io/v1", "DeleteOptions", number(1, 0) + bytes(4, "Background"))
+        );
     ASSERT_TRUE(got) << got.error().message;
     EXPECT_EQ(
-        json::print(*got), R"({"kind":"DeleteOptions","apiVersion":"rbac.authorization.k8s.io/v1","gracePeriodSeconds":0,)"
-                           R"("propagationPolicy":"Background"})"
+        json::print(*got),
+        R"({"kind":"DeleteOptions","apiVersion":"rbac.authorization.k8s.io/v1","gracePeriodSeconds":0,)"
+        R"("propagationPolicy":"Background"})"
     );
 }
 
@@ -59,29 +67,35 @@ std::string from_base64(std::string_view text) {
 
 // Bodies that kubectl 1.32.3 sent.
 TEST(Protobuf, A05_A06_RecordedBodies) {
-    const struct { const char* body; const char* wanted; } rows[] = {
+    const struct {
+        const char* body;
+        const char* wanted;
+    } rows[] = {
         {"azhzAAooChhhdXRoZW50aWNhdGlvbi5rOHMuaW8vdjESDFRva2VuUmVxdWVzdBIdChAKABIAGgAiACoAMgA4AEIAEgMg2AQaBAoAEgAaACIA",
-         R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","spec":{"expirationSeconds":600},"status":{"token":""}})"},
-        {"azhzAAokChxyYmFjLmF1dGhvcml6YXRpb24uazhzLmlvL3YxEgRSb2xlEikKEgoBchIAGgF0IgAqADIAOABCABITCgNnZXQKBGxpc3QSABoEcG9kcxoAIgA=",
-         R"({"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"r","namespace":"t"},)"
-         R"("rules":[{"verbs":["get","list"],"apiGroups":[""],"resources":["pods"]}]})"},
-        {"azhzAAoVCgdhcHBzL3YxEgpEZXBsb3ltZW50ErUBCh4KAmQxEgAaAXQiACoAMgA4AEIAWgkKA2FwcBICZDEShAEIAhILCgkKA2FwcBICZDEaawobCgASABoAIgAq"
-         "ADIAOABCAFoJCgNhcHASAmQxEkwSLgoFbmdpbngSBW5naW54KgAyCgoAEAAYUCIAKgBCAGoAcgCAAQCIAQCQAQCiAQAaADIAQgBKAFIAWABgAGgAggEAigEAmgEA"
-         "wgEAIgIKACgAOAAaDAgAEAAYACAAKAA4ABoAIgA=",
-         R"({"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d1","namespace":"t","labels":{"app":"d1"}},)"
+         R"({"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","spec":{"expirationSeconds":600},"status":{"token":""}})"
+        },
+        {"azhzAAokChxyYmFjLmF1dGhvcml6YXRpb24uazhzLmlvL3YxEgRSb2xlEikKEgoBchIAGgF0IgAqADIAOABCABITCgNnZXQKBGxpc3QSABoEc"
+         "G9kcxoAIgA=",                                                                                         R"({"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"r","namespace":"t"},)"
+         R"("rules":[{"verbs":["get","list"],"apiGroups":[""],"resources":["pods"]}]})"                                                                                },
+        {"azhzAAoVCgdhcHBzL3YxEgpEZXBsb3ltZW50ErUBCh4KAmQxEgAaAXQiACoAMgA4AEIAWgkKA2FwcBICZDEShAEIAhILCgkKA2FwcBICZDEaa"
+         "wobCgASABoAIgAq"
+         "ADIAOABCAFoJCgNhcHASAmQxEkwSLgoFbmdpbngSBW5naW54KgAyCgoAEAAYUCIAKgBCAGoAcgCAAQCIAQCQAQCiAQAaADIAQgBKAFIAWABgA"
+         "GgAggEAigEAmgEA"
+         "wgEAIgIKACgAOAAaDAgAEAAYACAAKAA4ABoAIgA=",                                                            R"({"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d1","namespace":"t","labels":{"app":"d1"}},)"
          R"("spec":{"replicas":2,"selector":{"matchLabels":{"app":"d1"}},"template":{"metadata":{"labels":{"app":"d1"}},)"
-         R"("spec":{"containers":[{"name":"nginx","image":"nginx","ports":[{"containerPort":80}]}]}}}})"},
-        {"azhzAAogCglwb2xpY3kvdjESE1BvZERpc3J1cHRpb25CdWRnZXQSNwoSCgFwEgAaAXQiACoAMgA4AEIAEhUKCQgBEAAaAzUwJRIICgYKAWESAWIaCggAGAAgACgAMAAaACIA",
-         R"({"kind":"PodDisruptionBudget","apiVersion":"policy/v1","metadata":{"name":"p","namespace":"t"},)"
+         R"("spec":{"containers":[{"name":"nginx","image":"nginx","ports":[{"containerPort":80}]}]}}}})"                                  },
+        {"azhzAAogCglwb2xpY3kvdjESE1BvZERpc3J1cHRpb25CdWRnZXQSNwoSCgFwEgAaAXQiACoAMgA4AEIAEhUKCQgBEAAaAzUwJRIICgYKAWESA"
+         "WIaCggAGAAgACgAMAAaACIA",                                                                             R"({"kind":"PodDisruptionBudget","apiVersion":"policy/v1","metadata":{"name":"p","namespace":"t"},)"
          R"("spec":{"minAvailable":"50%","selector":{"matchLabels":{"a":"b"}}},)"
-         R"("status":{"disruptionsAllowed":0,"currentHealthy":0,"desiredHealthy":0,"expectedPods":0}})"},
-        {"azhzAAoyChdhdXRob3JpemF0aW9uLms4cy5pby92MRIXU2VsZlN1YmplY3RBY2Nlc3NSZXZpZXcSOQoQCgASABoAIgAqADIAOABCABIbChkKAXQSBmNyZWF0ZRoAIgAqBHBvZHMyADoAGggIABIAGgAgABoAIgA=",
-         R"({"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"namespace":"t",)"
-         R"("verb":"create","resource":"pods"}},"status":{"allowed":false}})"},
-        {"azhzAAoNCgJ2MRIHU2VydmljZRJjChwKAXMSABoBdCIAKgAyADgAQgBaCAoDYXBwEgFzEj8KGwoHODAtODA4MBIDVENQGFAiBwgAEJA/GgAoABIICgNhcHASAXMaACII"
-         "Tm9kZVBvcnQ6AEIAUgBaAGAAaAAaAgoAGgAiAA==",
-         R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"s","namespace":"t","labels":{"app":"s"}},)"
-         R"("spec":{"ports":[{"name":"80-8080","protocol":"TCP","port":80,"targetPort":8080}],"selector":{"app":"s"},"type":"NodePort"}})"},
+         R"("status":{"disruptionsAllowed":0,"currentHealthy":0,"desiredHealthy":0,"expectedPods":0}})"                                                    },
+        {"azhzAAoyChdhdXRob3JpemF0aW9uLms4cy5pby92MRIXU2VsZlN1YmplY3RBY2Nlc3NSZXZpZXcSOQoQCgASABoAIgAqADIAOABCABIbChkKA"
+         "XQSBmNyZWF0ZRoAIgAqBHBvZHMyADoAGggIABIAGgAgABoAIgA=",                                                 R"({"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"namespace":"t",)"
+         R"("verb":"create","resource":"pods"}},"status":{"allowed":false}})"                                                  },
+        {"azhzAAoNCgJ2MRIHU2VydmljZRJjChwKAXMSABoBdCIAKgAyADgAQgBaCAoDYXBwEgFzEj8KGwoHODAtODA4MBIDVENQGFAiBwgAEJA/"
+         "GgAoABIICgNhcHASAXMaACII"
+         "Tm9kZVBvcnQ6AEIAUgBaAGAAaAAaAgoAGgAiAA==",                                                            R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"s","namespace":"t","labels":{"app":"s"}},)"
+         R"("spec":{"ports":[{"name":"80-8080","protocol":"TCP","port":80,"targetPort":8080}],"selector":{"app":"s"},"type":"NodePort"}})"
+        },
     };
     for (const auto& row : rows) {
         const auto got = decode_protobuf(from_base64(row.body));
@@ -100,12 +114,16 @@ TEST(Protobuf, SpecialForms) {
     const std::string percent = number(1, 1) + number(2, 0) + bytes(3, "50%");
     got = decode_protobuf(envelope("policy/v1", "PodDisruptionBudget", bytes(2, bytes(1, percent))));
     EXPECT_EQ(json::text_at(*got, "/spec/minAvailable"), "50%");
-    got = decode_protobuf(envelope("policy/v1", "PodDisruptionBudget", bytes(2, bytes(1, number(1, 0) + number(2, 2)))));
+    got =
+        decode_protobuf(envelope("policy/v1", "PodDisruptionBudget", bytes(2, bytes(1, number(1, 0) + number(2, 2)))));
     EXPECT_EQ(json::integer_at(*got, "/spec/minAvailable"), 2);
     // A volume's source is a nested message whose fields stand beside the name.
     const std::string volume = bytes(1, "v") + bytes(2, bytes(10, bytes(1, "claim") + number(2, 0)));
     got = decode_protobuf(envelope("v1", "Pod", bytes(2, bytes(1, volume))));
-    EXPECT_EQ(json::print(*json::find(*got, "/spec/volumes/0")), R"({"name":"v","persistentVolumeClaim":{"claimName":"claim"}})");
+    EXPECT_EQ(
+        json::print(*json::find(*got, "/spec/volumes/0")),
+        R"({"name":"v","persistentVolumeClaim":{"claimName":"claim"}})"
+    );
 }
 
 TEST(Protobuf, BrokenBodiesAreRefused) {
@@ -122,7 +140,8 @@ TEST(Protobuf, BrokenBodiesAreRefused) {
     EXPECT_FALSE(decode_protobuf(deep));
 }
 
-// --- Every type: a value for each field, written in protobuf by the table, must come back as that value ------------------
+// --- Every type: a value for each field, written in protobuf by the table, must come back as that value
+// ------------------
 
 struct Sample {
     json::Value json;
@@ -166,7 +185,9 @@ Sample sample_of(const Shape& shape, int field, int depth) {
         case Form::quantity: return {"1Gi", bytes(field, bytes(1, "1Gi"))};
         case Form::int_or_string: return {"50%", bytes(field, number(1, 1) + bytes(3, "50%"))};
         case Form::any: {
-            const json::Object any{{"x", 1}};
+            const json::Object any{
+                {"x", 1}
+            };
             return {any, bytes(field, bytes(1, R"({"x":1})"))};
         }
         case Form::schema_or_bool: return {true, bytes(field, number(1, 1))};

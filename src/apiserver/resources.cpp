@@ -9,7 +9,9 @@ namespace berth::apiserver {
 namespace {
 
 constexpr std::string_view kMachineGroup = "subresources.kubevirt.io";
-constexpr std::string_view kVerbs[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+constexpr std::string_view kVerbs[] = {
+    "create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"
+};
 
 // Kinds that are created and answered, never stored.
 struct Review {
@@ -37,18 +39,26 @@ struct Part {
     std::string_view verb;
 };
 constexpr Part kParts[] = {
-    {"namespaces", "namespaces/finalize", "Namespace", "", "v1", "update"},
-    {"pods", "pods/binding", "Binding", "", "v1", "create"},
-    {"pods", "pods/eviction", "Eviction", "policy", "v1", "create"},
-    {"pods", "pods/log", "Pod", "", "v1", "get"},
+    {"namespaces", "namespaces/finalize", "Namespace", "",       "v1", "update"},
+    {"pods",       "pods/binding",        "Binding",   "",       "v1", "create"},
+    {"pods",       "pods/eviction",       "Eviction",  "policy", "v1", "create"},
+    {"pods",       "pods/log",            "Pod",       "",       "v1", "get"   },
 };
 
 // kubectl must not take these for resources: they have neither kind nor verbs (docs/spec/kube-api.md 2.31).
 constexpr std::string_view kMachineVerbs[] = {
-    "virtualmachineinstances/addvolume", "virtualmachineinstances/console",   "virtualmachineinstances/pause",
-    "virtualmachineinstances/removevolume", "virtualmachineinstances/softreboot", "virtualmachineinstances/unpause",
-    "virtualmachines/addvolume", "virtualmachines/migrate", "virtualmachines/removevolume", "virtualmachines/restart",
-    "virtualmachines/start", "virtualmachines/stop",
+    "virtualmachineinstances/addvolume",
+    "virtualmachineinstances/console",
+    "virtualmachineinstances/pause",
+    "virtualmachineinstances/removevolume",
+    "virtualmachineinstances/softreboot",
+    "virtualmachineinstances/unpause",
+    "virtualmachines/addvolume",
+    "virtualmachines/migrate",
+    "virtualmachines/removevolume",
+    "virtualmachines/restart",
+    "virtualmachines/start",
+    "virtualmachines/stop",
 };
 
 std::vector<std::string_view> all_verbs(const api::Kind& kind) {
@@ -83,7 +93,8 @@ void add_kind(const api::Kind& kind, std::string_view version, std::vector<Serve
         .stored = &kind,
     });
     ServedResource part{
-        .is_namespaced = kind.is_namespaced(), .kind = kind.kind, .kind_group = kind.group, .kind_version = version};
+        .is_namespaced = kind.is_namespaced(), .kind = kind.kind, .kind_group = kind.group, .kind_version = version
+    };
     for (const Part& known : kParts) {
         if (!kind.group.empty() || known.resource != kind.plural) continue;
         part.name = known.name;
@@ -124,7 +135,9 @@ std::vector<ServedGroup> served_groups() {
         for (const std::string_view version : words_of(kind->other_versions)) add_version(group, version);
     }
     for (const Review& review : kReviews) add_version(group_named(built_in, review.group), "v1");
-    others.push_back({.name = kMachineGroup, .versions = {"v1", "v1alpha3"}});
+    others.push_back({
+        .name = kMachineGroup, .versions = {"v1", "v1alpha3"}
+    });
     std::ranges::sort(others, {}, &ServedGroup::name);
     built_in.insert(built_in.end(), others.begin(), others.end());
     return built_in;
@@ -137,7 +150,9 @@ std::vector<ServedResource> served_resources(std::string_view group, std::string
     }
     for (const Review& review : kReviews) {
         if (review.group != group || version != "v1") continue;
-        ServedResource resource{.name = std::string(review.plural), .is_namespaced = review.is_namespaced, .kind = review.kind};
+        ServedResource resource{
+            .name = std::string(review.plural), .is_namespaced = review.is_namespaced, .kind = review.kind
+        };
         resource.kind_group = review.group;
         resource.kind_version = "v1";
         resource.singular = review.plural.substr(0, review.plural.size() - 1);
@@ -145,7 +160,8 @@ std::vector<ServedResource> served_resources(std::string_view group, std::string
         out.push_back(std::move(resource));
     }
     if (group == kMachineGroup && (version == "v1" || version == "v1alpha3")) {
-        for (const std::string_view name : kMachineVerbs) out.push_back({.name = std::string(name), .is_namespaced = true});
+        for (const std::string_view name : kMachineVerbs)
+            out.push_back({.name = std::string(name), .is_namespaced = true});
     }
     return out;
 }

@@ -11,7 +11,7 @@
 namespace berth::apiserver {
 
 struct ServedGroup {
-    std::string_view name;  ///< "" = core
+    std::string_view name;                   ///< "" = core
     std::vector<std::string_view> versions;  ///< preferred first
 };
 
@@ -20,13 +20,13 @@ struct ServedResource {
     std::string name;
     std::string_view singular = {};
     bool is_namespaced = false;
-    std::string_view kind = {};           ///< what it answers with; "" for the verbs of machines
-    std::string_view kind_group = {};     ///< of `kind`; usually the group it is listed in
+    std::string_view kind = {};        ///< what it answers with; "" for the verbs of machines
+    std::string_view kind_group = {};  ///< of `kind`; usually the group it is listed in
     std::string_view kind_version = {};
     std::vector<std::string_view> verbs = {};
-    std::string_view short_names = {};    ///< separated by blanks
-    std::string_view categories = {};     ///< separated by blanks
-    const api::Kind* stored = nullptr;    ///< nullptr: reviews, subresources
+    std::string_view short_names = {};  ///< separated by blanks
+    std::string_view categories = {};   ///< separated by blanks
+    const api::Kind* stored = nullptr;  ///< nullptr: reviews, subresources
 };
 
 /// In order of priority: core, the built-in groups, then the others by name.

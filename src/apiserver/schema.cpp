@@ -40,7 +40,8 @@ std::string joined(const std::string& path, std::string_view name) {
 
 std::string indexed(const std::string& path, std::size_t index) { return path + "[" + std::to_string(index) + "]"; }
 
-// --- Validation -----------------------------------------------------------------------------------------------------------
+// --- Validation
+// -----------------------------------------------------------------------------------------------------------
 
 std::string_view type_of(const Value& value) {
     if (value.is_string()) return "string";
@@ -69,15 +70,20 @@ struct Validator {
         const std::string_view wanted = text(schema, "type");
         if (flag(schema, "x-kubernetes-int-or-string")) {
             if (got == "integer" || got == "string") return true;
-            out.push_back({"FieldValueTypeInvalid", "Invalid value: \"" + std::string(got) + "\": " + path + " in body must be of type integer,string: \"" + std::string(got) + "\"", path});
+            out.push_back(
+                {"FieldValueTypeInvalid",
+                 "Invalid value: \"" + std::string(got) + "\": " + path +
+                     " in body must be of type integer,string: \"" + std::string(got) + "\"",
+                 path}
+            );
             return false;
         }
         if (wanted.empty() || got == wanted || (wanted == "number" && got == "integer")) return true;
         if (got == "null" && flag(schema, "nullable")) return false;  // fine, and nothing more to look at
         out.push_back({
             "FieldValueTypeInvalid",
-            "Invalid value: \"" + std::string(got) + "\": " + path + " in body must be of type " + std::string(wanted) + ": \"" +
-                std::string(got) + "\"",
+            "Invalid value: \"" + std::string(got) + "\": " + path + " in body must be of type " + std::string(wanted) +
+                ": \"" + std::string(got) + "\"",
             path,
         });
         return false;
@@ -97,8 +103,10 @@ struct Validator {
         const double number = number_of(value);
         const Value* least = keyword(schema, "minimum");
         const Value* most = keyword(schema, "maximum");
-        if (least != nullptr && number < number_of(*least)) in_body(path, value, "should be greater than or equal to " + json::print(*least));
-        if (most != nullptr && number > number_of(*most)) in_body(path, value, "should be less than or equal to " + json::print(*most));
+        if (least != nullptr && number < number_of(*least))
+            in_body(path, value, "should be greater than or equal to " + json::print(*least));
+        if (most != nullptr && number > number_of(*most))
+            in_body(path, value, "should be less than or equal to " + json::print(*most));
     }
 
     void check_text(const Value& value, const Value& schema, const std::string& path) {
@@ -106,9 +114,11 @@ struct Validator {
         const Value* least = keyword(schema, "minLength");
         const Value* most = keyword(schema, "maxLength");
         const auto size = static_cast<double>(written.size());
-        if (least != nullptr && size < number_of(*least)) in_body(path, value, "should be at least " + json::print(*least) + " chars long");
+        if (least != nullptr && size < number_of(*least))
+            in_body(path, value, "should be at least " + json::print(*least) + " chars long");
         if (most != nullptr && size > number_of(*most)) {
-            out.push_back({"FieldValueTooLong", "Too long: may not be more than " + json::print(*most) + " bytes", path});
+            out.push_back({"FieldValueTooLong", "Too long: may not be more than " + json::print(*most) + " bytes", path}
+            );
         }
         if (text(schema, "format") == "date-time" && !from_rfc3339(written)) {
             in_body(path, value, "must be of type date-time: " + json::print(value));
@@ -143,16 +153,22 @@ struct Validator {
         const Value* least = keyword(schema, "minItems");
         const auto size = static_cast<double>(list.size());
         if (most != nullptr && size > number_of(*most)) {
-            out.push_back({"FieldValueTooMany", "Too many: " + std::to_string(list.size()) + ": must have at most " + json::print(*most) + " items", path});
+            out.push_back(
+                {"FieldValueTooMany",
+                 "Too many: " + std::to_string(list.size()) + ": must have at most " + json::print(*most) + " items",
+                 path}
+            );
         }
-        if (least != nullptr && size < number_of(*least)) in_body(path, value, "should have at least " + json::print(*least) + " items");
+        if (least != nullptr && size < number_of(*least))
+            in_body(path, value, "should have at least " + json::print(*least) + " items");
     }
 
     void check_object(const Value& value, const Value& schema, const std::string& path) {
         const Object& object = value.get_object();
         if (const Value* required = keyword(schema, "required"); required != nullptr && required->is_array()) {
             for (const Value& name : required->get_array()) {
-                if (!object.contains(name.get_string())) out.push_back(api::required(joined(path, name.get_string()), ""));
+                if (!object.contains(name.get_string()))
+                    out.push_back(api::required(joined(path, name.get_string()), ""));
             }
         }
         const Value* rest = keyword(schema, "additionalProperties");
@@ -175,7 +191,8 @@ struct Validator {
     }
 };
 
-// --- Unknown fields -------------------------------------------------------------------------------------------------------
+// --- Unknown fields
+// -------------------------------------------------------------------------------------------------------
 
 const Type& object_meta() { return *find_type_named("meta.ObjectMeta"); }
 

@@ -1,6 +1,7 @@
 // Structural schemas: what an object of a schema-served kind may look like, what is dropped from it, what is filled in.
 // Contract: docs/spec/kube-api.md 2.7 (CRs). Pure.
-// Source: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+// Source:
+// https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
 #pragma once
 
 #include <string>
@@ -18,15 +19,15 @@ namespace berth::apiserver {
 std::vector<api::Cause> validate(const json::Value& document, const json::Value& schema);
 
 /// Adds the paths of fields the schema does not have: "spec.runStrategi", "spec.template.spec.domain.devices.disk".
-/// x-kubernetes-preserve-unknown-fields and additionalProperties allow all; apiVersion, kind and metadata are always known,
-/// inside metadata the fields of ObjectMeta.
+/// x-kubernetes-preserve-unknown-fields and additionalProperties allow all; apiVersion, kind and metadata are always
+/// known, inside metadata the fields of ObjectMeta.
 void find_unknown_fields(const json::Value& document, const json::Value& schema, std::vector<std::string>& out);
 
 /// Removes those fields.
 void prune(json::Value& document, const json::Value& schema);
 
-/// Fills in the schema's defaults where a field is missing, or null and not nullable. Other nulls of fields that are not
-/// nullable are dropped.
+/// Fills in the schema's defaults where a field is missing, or null and not nullable. Other nulls of fields that are
+/// not nullable are dropped.
 void apply_defaults(json::Value& document, const json::Value& schema);
 
 }  // namespace berth::apiserver

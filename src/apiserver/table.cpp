@@ -14,7 +14,13 @@ using json::Value;
 Object column_definition(
     std::string_view name, std::string_view type, std::string_view format, std::string_view description, int priority
 ) {
-    return Object{{"name", name}, {"type", type}, {"format", format}, {"description", description}, {"priority", priority}};
+    return Object{
+        {"name",        name       },
+        {"type",        type       },
+        {"format",      format     },
+        {"description", description},
+        {"priority",    priority   }
+    };
 }
 
 Object name_definition(int priority) {
@@ -93,10 +99,16 @@ Object list_meta(const ListMeta& meta) {
 }  // namespace
 
 Value make_table(
-    const api::Kind& kind, const std::vector<std::shared_ptr<const Value>>& items, const ListMeta& meta, IncludeObject include,
+    const api::Kind& kind,
+    const std::vector<std::shared_ptr<const Value>>& items,
+    const ListMeta& meta,
+    IncludeObject include,
     Timestamp now
 ) {
-    Object out{{"kind", "Table"}, {"apiVersion", "meta.k8s.io/v1"}};
+    Object out{
+        {"kind",       "Table"         },
+        {"apiVersion", "meta.k8s.io/v1"}
+    };
     out["metadata"] = list_meta(meta);
     out["columnDefinitions"] = column_definitions(kind);
     Array rows;
@@ -107,7 +119,10 @@ Value make_table(
 }
 
 Value make_row_table(const api::Kind& kind, const Value& object, IncludeObject include, Timestamp now, Header header) {
-    Object out{{"kind", "Table"}, {"apiVersion", "meta.k8s.io/v1"}};
+    Object out{
+        {"kind",       "Table"         },
+        {"apiVersion", "meta.k8s.io/v1"}
+    };
     out["metadata"] = list_meta({.resource_version = std::string(json::text_at(object, "/metadata/resourceVersion"))});
     out["columnDefinitions"] = header == Header::with_columns ? column_definitions(kind) : Array();
     Array rows;
@@ -118,13 +133,19 @@ Value make_row_table(const api::Kind& kind, const Value& object, IncludeObject i
 
 Value partial_metadata(const Value& object) {
     const Value* metadata = json::find(object, "/metadata");
-    Object out{{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}};
+    Object out{
+        {"kind",       "PartialObjectMetadata"},
+        {"apiVersion", "meta.k8s.io/v1"       }
+    };
     out["metadata"] = metadata == nullptr ? Value(Object()) : *metadata;
     return out;
 }
 
 Value partial_metadata_list(const std::vector<std::shared_ptr<const Value>>& items, const ListMeta& meta) {
-    Object out{{"kind", "PartialObjectMetadataList"}, {"apiVersion", "meta.k8s.io/v1"}};
+    Object out{
+        {"kind",       "PartialObjectMetadataList"},
+        {"apiVersion", "meta.k8s.io/v1"           }
+    };
     out["metadata"] = list_meta(meta);
     Array partial;
     partial.reserve(items.size());

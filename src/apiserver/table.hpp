@@ -19,20 +19,25 @@ enum class IncludeObject {
 
 struct ListMeta {
     std::string resource_version;
-    std::string continue_token;                 ///< "" on the last page
+    std::string continue_token;  ///< "" on the last page
     std::optional<std::int64_t> remaining_count;
 };
 
 /// A Table of a list.
 json::Value make_table(
-    const api::Kind& kind, const std::vector<std::shared_ptr<const json::Value>>& items, const ListMeta& meta,
-    IncludeObject include, Timestamp now
+    const api::Kind& kind,
+    const std::vector<std::shared_ptr<const json::Value>>& items,
+    const ListMeta& meta,
+    IncludeObject include,
+    Timestamp now
 );
 
 enum class Header { with_columns, without_columns };
 
 /// A Table of one object, for GET by name and for watch events; a watch needs the columns in its first event only.
-json::Value make_row_table(const api::Kind& kind, const json::Value& object, IncludeObject include, Timestamp now, Header header);
+json::Value make_row_table(
+    const api::Kind& kind, const json::Value& object, IncludeObject include, Timestamp now, Header header
+);
 
 /// The object reduced to its metadata.
 json::Value partial_metadata(const json::Value& object);

@@ -50,7 +50,9 @@ inline std::string pairs_at(const Value& object, std::string_view pointer) {
     const Value* found = json::find(object, pointer);
     if (found != nullptr && found->is_object()) {
         for (const auto& [key, value] : found->get_object()) {
-            out.push_back(std::string(key) + "=" + (value.is_string() ? std::string(value.get_string()) : json::print(value)));
+            out.push_back(
+                std::string(key) + "=" + (value.is_string() ? std::string(value.get_string()) : json::print(value))
+            );
         }
     }
     std::ranges::sort(out);

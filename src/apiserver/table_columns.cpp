@@ -4,16 +4,17 @@
 #include "apiserver/table_cells.hpp"
 
 namespace berth::apiserver {
+namespace cells {
 namespace {
 
-using namespace cells;  // the vocabulary of this file
-
-// --- Nodes and pods -------------------------------------------------------------------------------------------------------
+// --- Nodes and pods
+// -------------------------------------------------------------------------------------------------------
 
 Value node_status(const Value& node, Timestamp) {
     std::string status = "Unknown";
     for (const Value& condition : list_at(node, "/status/conditions")) {
-        if (json::text_at(condition, "/type") == "Ready") status = json::text_at(condition, "/status") == "True" ? "Ready" : "NotReady";
+        if (json::text_at(condition, "/type") == "Ready")
+            status = json::text_at(condition, "/status") == "True" ? "Ready" : "NotReady";
     }
     if (json::bool_at(node, "/spec/unschedulable")) status += ",SchedulingDisabled";
     return Value(status);
@@ -26,7 +27,8 @@ Value node_roles(const Value& node, Timestamp) {
     if (labels != nullptr && labels->is_object()) {
         for (const auto& [key, value] : labels->get_object()) {
             const std::string_view name = key;
-            if (name.starts_with(kPrefix) && name.size() > kPrefix.size()) roles.emplace_back(name.substr(kPrefix.size()));
+            if (name.starts_with(kPrefix) && name.size() > kPrefix.size())
+                roles.emplace_back(name.substr(kPrefix.size()));
             if (name == "kubernetes.io/role" && value.is_string()) roles.emplace_back(value.get_string());
         }
     }
@@ -80,17 +82,18 @@ Value readiness_gates(const Value& pod, Timestamp) {
 }
 
 constexpr Column kPod[] = {
-    {"Ready", "string", [](const Value& pod, Timestamp now) { return Value(pod_text(pod, now).ready); }},
-    {"Status", "string", [](const Value& pod, Timestamp now) { return Value(pod_text(pod, now).status); }},
-    {"Restarts", "string", [](const Value& pod, Timestamp now) { return Value(pod_text(pod, now).restarts); }},
+    {"Ready",           "string", [](const Value& pod,                       Timestamp now) { return Value(pod_text(pod, now).ready); }   },
+    {"Status",          "string", [](const Value& pod,                       Timestamp now) { return Value(pod_text(pod, now).status); }  },
+    {"Restarts",        "string", [](const Value& pod,                       Timestamp now) { return Value(pod_text(pod, now).restarts); }},
     kAge,
-    {"IP", "string", pod_ip, 1},
-    {"Node", "string", text_or_none<"/spec/nodeName">, 1},
-    {"Nominated Node", "string", text_or_none<"/status/nominatedNodeName">, 1},
-    {"Readiness Gates", "string", readiness_gates, 1},
+    {"IP",              "string", pod_ip,                                    1                                                            },
+    {"Node",            "string", text_or_none<"/spec/nodeName">,            1                                                            },
+    {"Nominated Node",  "string", text_or_none<"/status/nominatedNodeName">, 1                                                            },
+    {"Readiness Gates", "string", readiness_gates,                           1                                                            },
 };
 
-// --- Storage --------------------------------------------------------------------------------------------------------------
+// --- Storage
+// --------------------------------------------------------------------------------------------------------------
 
 template <Pointer pointer>
 Value phase_or_terminating(const Value& object, Timestamp) {
@@ -99,11 +102,19 @@ Value phase_or_terminating(const Value& object, Timestamp) {
 }
 
 std::string access_modes_at(const Value& object, std::string_view pointer) {
-    constexpr struct { std::string_view mode, letters; } kLetters[] = {
-        {"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
+    constexpr struct {
+        std::string_view mode, letters;
+    } kLetters[] = {
+        {"ReadWriteOnce",    "RWO" },
+        {"ReadOnlyMany",     "ROX" },
+        {"ReadWriteMany",    "RWX" },
+        {"ReadWriteOncePod", "RWOP"}
+    };
     std::string out;
     for (const auto& row : kLetters) {
-        const bool has = std::ranges::any_of(list_at(object, pointer), [&](const Value& mode) { return mode.is_string() && std::string_view(mode.get_string()) == row.mode; });
+        const bool has = std::ranges::any_of(list_at(object, pointer), [&](const Value& mode) {
+            return mode.is_string() && std::string_view(mode.get_string()) == row.mode;
+        });
         if (has) out += (out.empty() ? "" : ",") + std::string(row.letters);
     }
     return out;
@@ -172,41 +183,63 @@ Value csi_modes(const Value& driver, Timestamp) {
 Value csi_token_audiences(const Value& driver, Timestamp) {
     return Value(joined(texts_in(driver, "/spec/tokenRequests", "/audience"), "<unset>"));
 }
-Value csi_attach_required(const Value& driver, Timestamp) { return Value(json::bool_at(driver, "/spec/attachRequired", true)); }
+Value csi_attach_required(const Value& driver, Timestamp) {
+    return Value(json::bool_at(driver, "/spec/attachRequired", true));
+}
 
 constexpr Column kCsiDriver[] = {
-    {"AttachRequired", "boolean", csi_attach_required},
-    {"PodInfoOnMount", "boolean", flag<"/spec/podInfoOnMount">},
-    {"StorageCapacity", "boolean", flag<"/spec/storageCapacity">},
-    {"TokenRequests", "string", csi_token_audiences},
+    {"AttachRequired",    "boolean", csi_attach_required            },
+    {"PodInfoOnMount",    "boolean", flag<"/spec/podInfoOnMount">   },
+    {"StorageCapacity",   "boolean", flag<"/spec/storageCapacity">  },
+    {"TokenRequests",     "string",  csi_token_audiences            },
     {"RequiresRepublish", "boolean", flag<"/spec/requiresRepublish">},
-    {"Modes", "string", csi_modes},
+    {"Modes",             "string",  csi_modes                      },
     kAge,
 };
 
-constexpr Column kCsiNode[] = {{"Drivers", "integer", count<"/spec/drivers">}, kAge};
+constexpr Column kCsiNode[] = {
+    {"Drivers", "integer", count<"/spec/drivers">},
+    kAge
+};
 
 constexpr Column kVolumeAttachment[] = {
-    {"Attacher", "string", text<"/spec/attacher">},
-    {"PV", "string", text<"/spec/source/persistentVolumeName">},
-    {"Node", "string", text<"/spec/nodeName">},
-    {"Attached", "boolean", flag<"/status/attached">},
+    {"Attacher", "string",  text<"/spec/attacher">                   },
+    {"PV",       "string",  text<"/spec/source/persistentVolumeName">},
+    {"Node",     "string",  text<"/spec/nodeName">                   },
+    {"Attached", "boolean", flag<"/status/attached">                 },
     kAge,
 };
 
-// --- Everything else in the core group ------------------------------------------------------------------------------------
+// --- Everything else in the core group
+// ------------------------------------------------------------------------------------
 
 Value secret_size(const Value& secret, Timestamp) { return Value(static_cast<std::int64_t>(size_at(secret, "/data"))); }
 Value map_size(const Value& map, Timestamp) {
     return Value(static_cast<std::int64_t>(size_at(map, "/data") + size_at(map, "/binaryData")));
 }
 
-constexpr Column kNamespace[] = {{"Status", "string", text<"/status/phase">}, kAge};
-constexpr Column kSecret[] = {{"Type", "string", text<"/type">}, {"Data", "string", secret_size}, kAge};
-constexpr Column kConfigMap[] = {{"Data", "string", map_size}, kAge};
-constexpr Column kServiceAccount[] = {{"Secrets", "string", count<"/secrets">}, kAge};
+constexpr Column kNamespace[] = {
+    {"Status", "string", text<"/status/phase">},
+    kAge
+};
+constexpr Column kSecret[] = {
+    {"Type", "string", text<"/type">},
+    {"Data", "string", secret_size  },
+    kAge
+};
+constexpr Column kConfigMap[] = {
+    {"Data", "string", map_size},
+    kAge
+};
+constexpr Column kServiceAccount[] = {
+    {"Secrets", "string", count<"/secrets">},
+    kAge
+};
 constexpr Column kCreated[] = {kCreatedAt};
-constexpr Column kLease[] = {{"Holder", "string", text<"/spec/holderIdentity">}, kAge};
+constexpr Column kLease[] = {
+    {"Holder", "string", text<"/spec/holderIdentity">},
+    kAge
+};
 constexpr Column kPriorityClass[] = {
     {"Value", "integer", number<"/value">},
     {"Global-Default", "boolean", flag<"/globalDefault">},
@@ -221,32 +254,33 @@ struct Listed {
 };
 
 constexpr Listed kListed[] = {
-    {"", "namespaces", kNamespace},
-    {"", "nodes", kNode},
-    {"", "pods", kPod},
-    {"", "persistentvolumeclaims", kClaim},
-    {"", "persistentvolumes", kVolume},
-    {"", "secrets", kSecret},
-    {"", "configmaps", kConfigMap},
-    {"", "serviceaccounts", kServiceAccount},
-    {"", "limitranges", kCreated},
-    {"storage.k8s.io", "storageclasses", kStorageClass},
-    {"storage.k8s.io", "csidrivers", kCsiDriver},
-    {"storage.k8s.io", "csinodes", kCsiNode},
-    {"storage.k8s.io", "volumeattachments", kVolumeAttachment},
-    {"coordination.k8s.io", "leases", kLease},
-    {"scheduling.k8s.io", "priorityclasses", kPriorityClass},
-    {"apiextensions.k8s.io", "customresourcedefinitions", kCreated},
-    {"rbac.authorization.k8s.io", "roles", kCreated},
-    {"rbac.authorization.k8s.io", "clusterroles", kCreated},
+    {"",                          "namespaces",                kNamespace       },
+    {"",                          "nodes",                     kNode            },
+    {"",                          "pods",                      kPod             },
+    {"",                          "persistentvolumeclaims",    kClaim           },
+    {"",                          "persistentvolumes",         kVolume          },
+    {"",                          "secrets",                   kSecret          },
+    {"",                          "configmaps",                kConfigMap       },
+    {"",                          "serviceaccounts",           kServiceAccount  },
+    {"",                          "limitranges",               kCreated         },
+    {"storage.k8s.io",            "storageclasses",            kStorageClass    },
+    {"storage.k8s.io",            "csidrivers",                kCsiDriver       },
+    {"storage.k8s.io",            "csinodes",                  kCsiNode         },
+    {"storage.k8s.io",            "volumeattachments",         kVolumeAttachment},
+    {"coordination.k8s.io",       "leases",                    kLease           },
+    {"scheduling.k8s.io",         "priorityclasses",           kPriorityClass   },
+    {"apiextensions.k8s.io",      "customresourcedefinitions", kCreated         },
+    {"rbac.authorization.k8s.io", "roles",                     kCreated         },
+    {"rbac.authorization.k8s.io", "clusterroles",              kCreated         },
 };
 
 }  // namespace
+}  // namespace cells
 
 std::span<const Column> workload_columns(const api::Kind& kind);  // table_workloads.cpp
 
 std::span<const Column> built_in_columns(const api::Kind& kind) {
-    for (const Listed& row : kListed) {
+    for (const cells::Listed& row : cells::kListed) {
         if (row.group == kind.group && row.plural == kind.plural) return row.columns;
     }
     return workload_columns(kind);

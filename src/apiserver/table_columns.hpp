@@ -23,7 +23,8 @@ std::span<const Column> built_in_columns(const api::Kind& kind);
 /// Events show their name last, with priority 1; all other kinds first.
 bool shows_name_first(const api::Kind& kind);
 
-/// How long ago the RFC 3339 time at the pointer was: "5m", "<unknown>" when there is none, "<invalid>" when it is no time.
+/// How long ago the RFC 3339 time at the pointer was: "5m", "<unknown>" when there is none, "<invalid>" when it is no
+/// time.
 std::string age_at(const json::Value& object, std::string_view pointer, Timestamp now);
 
 }  // namespace berth::apiserver

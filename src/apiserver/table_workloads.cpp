@@ -4,9 +4,8 @@
 #include "apiserver/table_cells.hpp"
 
 namespace berth::apiserver {
+namespace cells {
 namespace {
-
-using namespace cells;  // the vocabulary of this file
 
 std::string lower(std::string_view text) {
     std::string out(text);
@@ -14,11 +13,13 @@ std::string lower(std::string_view text) {
     return out;
 }
 
-// --- Services -------------------------------------------------------------------------------------------------------------
+// --- Services
+// -------------------------------------------------------------------------------------------------------------
 
 Value service_address(const Value& service, Timestamp) {
     std::vector<std::string> out;
-    for (const Value& ip : list_at(service, "/spec/externalIPs")) out.emplace_back(ip.is_string() ? ip.get_string().c_str() : "");
+    for (const Value& ip : list_at(service, "/spec/externalIPs"))
+        out.emplace_back(ip.is_string() ? ip.get_string().c_str() : "");
     const std::string_view type = json::text_at(service, "/spec/type");
     if (type == "ExternalName") return Value(json::text_at(service, "/spec/externalName"));
     if (type != "LoadBalancer") return Value(joined(out));
@@ -62,7 +63,8 @@ Value endpoint_addresses(const Value& endpoints, Timestamp) {
         for (const Value& address : list_at(subset, "/addresses")) {
             const std::string ip(json::text_at(address, "/ip"));
             if (ports.empty()) out.push_back(ip);
-            for (const Value& port : ports) out.push_back(ip + ":" + std::to_string(json::integer_at(port, "/port").value_or(0)));
+            for (const Value& port : ports)
+                out.push_back(ip + ":" + std::to_string(json::integer_at(port, "/port").value_or(0)));
         }
     }
     const std::size_t more = out.size() > 3 ? out.size() - 3 : 0;
@@ -70,9 +72,13 @@ Value endpoint_addresses(const Value& endpoints, Timestamp) {
     return Value(joined(out) + (more > 0 ? " + " + std::to_string(more) + " more..." : ""));
 }
 
-constexpr Column kEndpoints[] = {{"Endpoints", "string", endpoint_addresses}, kAge};
+constexpr Column kEndpoints[] = {
+    {"Endpoints", "string", endpoint_addresses},
+    kAge
+};
 
-// --- Events: two views of one stored object, with other names for the same ------------------------------------------------
+// --- Events: two views of one stored object, with other names for the same
+// ------------------------------------------------
 
 std::string_view either(const Value& object, std::string_view one, std::string_view other) {
     const std::string_view found = json::text_at(object, one);
@@ -137,7 +143,8 @@ constexpr Column kEvent[] = {
     {"Count", "integer", event_count, 1},
 };
 
-// --- Controllers ----------------------------------------------------------------------------------------------------------
+// --- Controllers
+// ----------------------------------------------------------------------------------------------------------
 
 Value container_names(const Value& object, Timestamp) {
     return Value(joined(texts_in(object, "/spec/template/spec/containers", "/name"), ""));
@@ -170,15 +177,18 @@ constexpr Column kReplicaSet[] = {
     {"Selector", "string", pairs<"/spec/selector/matchLabels">, 1},
 };
 
-constexpr Column kStatefulSet[] = {{"Ready", "string", share<"/status/readyReplicas", "/spec/replicas">}, kAge, kContainers, kImages};
+constexpr Column kStatefulSet[] = {
+    {"Ready", "string", share<"/status/readyReplicas", "/spec/replicas">},
+    kAge, kContainers, kImages
+};
 
 constexpr Column kDaemonSet[] = {
-    {"Desired", "integer", number<"/status/desiredNumberScheduled">},
-    {"Current", "integer", number<"/status/currentNumberScheduled">},
-    {"Ready", "integer", number<"/status/numberReady">},
-    {"Up-to-date", "integer", number<"/status/updatedNumberScheduled">},
-    {"Available", "integer", number<"/status/numberAvailable">},
-    {"Node Selector", "string", pairs<"/spec/template/spec/nodeSelector">},
+    {"Desired",       "integer", number<"/status/desiredNumberScheduled"> },
+    {"Current",       "integer", number<"/status/currentNumberScheduled"> },
+    {"Ready",         "integer", number<"/status/numberReady">            },
+    {"Up-to-date",    "integer", number<"/status/updatedNumberScheduled"> },
+    {"Available",     "integer", number<"/status/numberAvailable">        },
+    {"Node Selector", "string",  pairs<"/spec/template/spec/nodeSelector">},
     kAge,
     kContainers,
     kImages,
@@ -208,9 +218,9 @@ Value job_duration(const Value& job, Timestamp now) {
 }
 
 constexpr Column kJob[] = {
-    {"Status", "string", job_status},
+    {"Status",      "string", job_status     },
     {"Completions", "string", job_completions},
-    {"Duration", "string", job_duration},
+    {"Duration",    "string", job_duration   },
     kAge,
     kContainers,
     kImages,
@@ -223,11 +233,11 @@ Value last_schedule(const Value& job, Timestamp now) {
 }
 
 constexpr Column kCronJob[] = {
-    {"Schedule", "string", text<"/spec/schedule">},
-    {"Timezone", "string", text_or_none<"/spec/timeZone">},
-    {"Suspend", "boolean", flag<"/spec/suspend">},
-    {"Active", "integer", count<"/status/active">},
-    {"Last Schedule", "string", last_schedule},
+    {"Schedule",      "string",  text<"/spec/schedule">        },
+    {"Timezone",      "string",  text_or_none<"/spec/timeZone">},
+    {"Suspend",       "boolean", flag<"/spec/suspend">         },
+    {"Active",        "integer", count<"/status/active">       },
+    {"Last Schedule", "string",  last_schedule                 },
     kAge,
 };
 
@@ -242,7 +252,11 @@ Value revision_owner(const Value& revision, Timestamp) {
     return Value("<none>");
 }
 
-constexpr Column kControllerRevision[] = {{"Controller", "string", revision_owner}, {"Revision", "string", number<"/revision">}, kAge};
+constexpr Column kControllerRevision[] = {
+    {"Controller", "string", revision_owner     },
+    {"Revision",   "string", number<"/revision">},
+    kAge
+};
 
 template <Pointer pointer>
 Value number_or_percent(const Value& object, Timestamp) {
@@ -252,13 +266,14 @@ Value number_or_percent(const Value& object, Timestamp) {
 }
 
 constexpr Column kPodDisruptionBudget[] = {
-    {"Min Available", "string", number_or_percent<"/spec/minAvailable">},
-    {"Max Unavailable", "string", number_or_percent<"/spec/maxUnavailable">},
-    {"Allowed Disruptions", "integer", number<"/status/disruptionsAllowed">},
+    {"Min Available",       "string",  number_or_percent<"/spec/minAvailable">  },
+    {"Max Unavailable",     "string",  number_or_percent<"/spec/maxUnavailable">},
+    {"Allowed Disruptions", "integer", number<"/status/disruptionsAllowed">     },
     kAge,
 };
 
-// --- Access, quotas, registrations ----------------------------------------------------------------------------------------
+// --- Access, quotas, registrations
+// ----------------------------------------------------------------------------------------
 
 template <Pointer kind>
 Value subjects(const Value& binding, Timestamp) {
@@ -272,7 +287,10 @@ Value subjects(const Value& binding, Timestamp) {
 }
 
 Value bound_role(const Value& binding, Timestamp) {
-    return Value(std::string(json::text_at(binding, "/roleRef/kind")) + "/" + std::string(json::text_at(binding, "/roleRef/name")));
+    return Value(
+        std::string(json::text_at(binding, "/roleRef/kind")) + "/" +
+        std::string(json::text_at(binding, "/roleRef/name"))
+    );
 }
 
 constexpr Column kRoleBinding[] = {
@@ -303,7 +321,7 @@ Value quota_use(const Value& quota, bool of_limits) {
 
 constexpr Column kResourceQuota[] = {
     {"Request", "string", [](const Value& quota, Timestamp) { return quota_use(quota, false); }},
-    {"Limit", "string", [](const Value& quota, Timestamp) { return quota_use(quota, true); }},
+    {"Limit",   "string", [](const Value& quota, Timestamp) { return quota_use(quota, true); } },
     kAge,
 };
 
@@ -317,12 +335,18 @@ Value api_service_available(const Value& service, Timestamp) {
     for (const Value& condition : list_at(service, "/status/conditions")) {
         if (json::text_at(condition, "/type") != "Available") continue;
         const std::string status(json::text_at(condition, "/status"));
-        return Value(status == "True" ? status : status + " (" + std::string(json::text_at(condition, "/reason")) + ")");
+        return Value(
+            status == "True" ? status : status + " (" + std::string(json::text_at(condition, "/reason")) + ")"
+        );
     }
     return Value("Unknown");
 }
 
-constexpr Column kApiService[] = {{"Service", "string", api_service}, {"Available", "string", api_service_available}, kAge};
+constexpr Column kApiService[] = {
+    {"Service",   "string", api_service          },
+    {"Available", "string", api_service_available},
+    kAge
+};
 
 struct Listed {
     std::string_view group;
@@ -331,29 +355,30 @@ struct Listed {
 };
 
 constexpr Listed kListed[] = {
-    {"", "services", kService},
-    {"", "endpoints", kEndpoints},
-    {"", "events", kEvent},
-    {"events.k8s.io", "events", kEvent},
-    {"", "resourcequotas", kResourceQuota},
-    {"", "replicationcontrollers", kReplicaSet},
-    {"apps", "deployments", kDeployment},
-    {"apps", "replicasets", kReplicaSet},
-    {"apps", "statefulsets", kStatefulSet},
-    {"apps", "daemonsets", kDaemonSet},
-    {"apps", "controllerrevisions", kControllerRevision},
-    {"batch", "jobs", kJob},
-    {"batch", "cronjobs", kCronJob},
-    {"policy", "poddisruptionbudgets", kPodDisruptionBudget},
-    {"rbac.authorization.k8s.io", "rolebindings", kRoleBinding},
-    {"rbac.authorization.k8s.io", "clusterrolebindings", kRoleBinding},
-    {"apiregistration.k8s.io", "apiservices", kApiService},
+    {"",                          "services",               kService            },
+    {"",                          "endpoints",              kEndpoints          },
+    {"",                          "events",                 kEvent              },
+    {"events.k8s.io",             "events",                 kEvent              },
+    {"",                          "resourcequotas",         kResourceQuota      },
+    {"",                          "replicationcontrollers", kReplicaSet         },
+    {"apps",                      "deployments",            kDeployment         },
+    {"apps",                      "replicasets",            kReplicaSet         },
+    {"apps",                      "statefulsets",           kStatefulSet        },
+    {"apps",                      "daemonsets",             kDaemonSet          },
+    {"apps",                      "controllerrevisions",    kControllerRevision },
+    {"batch",                     "jobs",                   kJob                },
+    {"batch",                     "cronjobs",               kCronJob            },
+    {"policy",                    "poddisruptionbudgets",   kPodDisruptionBudget},
+    {"rbac.authorization.k8s.io", "rolebindings",           kRoleBinding        },
+    {"rbac.authorization.k8s.io", "clusterrolebindings",    kRoleBinding        },
+    {"apiregistration.k8s.io",    "apiservices",            kApiService         },
 };
 
 }  // namespace
+}  // namespace cells
 
 std::span<const Column> workload_columns(const api::Kind& kind) {
-    for (const Listed& row : kListed) {
+    for (const cells::Listed& row : cells::kListed) {
         if (row.group == kind.group && row.plural == kind.plural) return row.columns;
     }
     return {};

@@ -21,7 +21,9 @@ void Bench::reopen(store::Limits limits) {
 
 kube::Response Bench::send(kube::Request request) { return run(server->handle(std::move(request))); }
 
-kube::Response Bench::call(const std::string& method, const std::string& path, std::optional<json::Value> body, const std::string& type) {
+kube::Response Bench::call(
+    const std::string& method, const std::string& path, std::optional<json::Value> body, const std::string& type
+) {
     kube::Request request;
     request.method = method;
     const std::size_t mark = path.find('?');
@@ -32,7 +34,8 @@ kube::Response Bench::call(const std::string& method, const std::string& path, s
         if (one.empty()) continue;
         const std::size_t equal = one.find('=');
         request.query.emplace_back(
-            *decode_segment(one.substr(0, equal)), equal == std::string_view::npos ? "" : *decode_segment(one.substr(equal + 1))
+            *decode_segment(one.substr(0, equal)),
+            equal == std::string_view::npos ? "" : *decode_segment(one.substr(equal + 1))
         );
     }
     if (body) {
@@ -43,7 +46,9 @@ kube::Response Bench::call(const std::string& method, const std::string& path, s
     return send(std::move(request));
 }
 
-kube::Response Bench::remove(const std::string& path, const std::string& options) { return call("DELETE", path, parse(options)); }
+kube::Response Bench::remove(const std::string& path, const std::string& options) {
+    return call("DELETE", path, parse(options));
+}
 
 kube::Response Bench::merge_patch(const std::string& path, const std::string& patch) {
     return call("PATCH", path, parse(patch), "application/merge-patch+json");
@@ -53,7 +58,8 @@ kube::Response Bench::json_patch(const std::string& path, const std::string& pat
     return call("PATCH", path, parse(patch), "application/json-patch+json");
 }
 
-kube::Request Bench::watch_request(const std::string& path, std::vector<std::pair<std::string, std::string>> query) const {
+kube::Request Bench::watch_request(const std::string& path, std::vector<std::pair<std::string, std::string>> query)
+    const {
     kube::Request request;
     request.path = path;
     request.query = std::move(query);
@@ -62,7 +68,9 @@ kube::Request Bench::watch_request(const std::string& path, std::vector<std::pai
     return request;
 }
 
-std::unique_ptr<kube::WatchStream> Bench::watch(const std::string& path, std::vector<std::pair<std::string, std::string>> query) {
+std::unique_ptr<kube::WatchStream> Bench::watch(
+    const std::string& path, std::vector<std::pair<std::string, std::string>> query
+) {
     auto answer = run(server->watch(watch_request(path, std::move(query))));
     EXPECT_TRUE(answer);
     return answer ? *std::move(answer) : nullptr;

@@ -18,7 +18,8 @@ std::string joined(const std::string& path, std::string_view name) {
 
 std::string indexed(const std::string& path, std::size_t index) { return path + "[" + std::to_string(index) + "]"; }
 
-// --- Unknown fields -------------------------------------------------------------------------------------------------------
+// --- Unknown fields
+// -------------------------------------------------------------------------------------------------------
 
 void unknown_in(const Value& value, const Shape& shape, const std::string& path, std::vector<std::string>& out);
 
@@ -40,7 +41,9 @@ void unknown_in(const Value& value, const Shape& shape, const std::string& path,
     const Array* array = value.if_array();
     if (array != nullptr && (shape.form == Form::list || shape.form == Form::schema_or_list)) {
         for (std::size_t i = 0; i < array->size(); ++i) {
-            unknown_in((*array)[i], shape.element != nullptr ? *shape.element : *shape.object->shape, indexed(path, i), out);
+            unknown_in(
+                (*array)[i], shape.element != nullptr ? *shape.element : *shape.object->shape, indexed(path, i), out
+            );
         }
     }
     if (shape.form == Form::map && value.is_object()) {
@@ -48,7 +51,8 @@ void unknown_in(const Value& value, const Shape& shape, const std::string& path,
     }
 }
 
-// --- Types ----------------------------------------------------------------------------------------------------------------
+// --- Types
+// ----------------------------------------------------------------------------------------------------------------
 
 struct Where {
     std::string_view struct_name;  // the innermost
@@ -64,8 +68,9 @@ const char* word_for(const Value& value) {
 
 std::unexpected<Error> mismatch(const std::string& got, const Where& where, std::string_view wanted) {
     return fail(
-        ErrorKind::invalid, "json: cannot unmarshal " + got + " into Go struct field " + std::string(where.struct_name) + "." +
-                                where.path + " of type " + std::string(wanted)
+        ErrorKind::invalid,
+        "json: cannot unmarshal " + got + " into Go struct field " + std::string(where.struct_name) + "." + where.path +
+            " of type " + std::string(wanted)
     );
 }
 
@@ -110,8 +115,9 @@ Result<void> check_text(const Value& value, const Shape& shape, const Where& whe
     const bool is_time = shape.form == Form::time || shape.form == Form::micro_time;
     if (is_time && !text.empty() && !from_rfc3339(text)) {
         return fail(
-            ErrorKind::invalid, "parsing time " + json::print(value) + " as \"2006-01-02T15:04:05Z07:00\": cannot parse " +
-                                    json::print(value) + "; write it as 2026-01-02T03:04:05Z"
+            ErrorKind::invalid,
+            "parsing time " + json::print(value) + " as \"2006-01-02T15:04:05Z07:00\": cannot parse " +
+                json::print(value) + "; write it as 2026-01-02T03:04:05Z"
         );
     }
     if (shape.form == Form::bytes && !is_base64(text)) {
@@ -138,7 +144,8 @@ Result<void> check_quantity(const Value& value) {
     if ((is_number || value.is_string()) && milli_value(text)) return {};
     if (is_number && value.is_double()) return {};  // 1e+1 is how the printer writes 10.0
     return fail(
-        ErrorKind::invalid, "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        ErrorKind::invalid,
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
     );
 }
 
@@ -188,7 +195,8 @@ Result<void> check_value(const Value& value, const Shape& shape, const Where& wh
     return check_object(value, *shape.object, where);
 }
 
-// --- Conforming -----------------------------------------------------------------------------------------------------------
+// --- Conforming
+// -----------------------------------------------------------------------------------------------------------
 
 Value conformed_value(const Value& value, const Shape& shape);
 
@@ -267,8 +275,9 @@ void find_unknown_fields(const Value& document, const Type& type, std::vector<st
 Result<void> check_types(const Value& document, const Type& type) {
     if (!document.is_object()) {
         return fail(
-            ErrorKind::invalid, std::string("json: cannot unmarshal ") + word_for(document) + " into Go value of type " +
-                                    std::string(type.shape->go)
+            ErrorKind::invalid,
+            std::string("json: cannot unmarshal ") + word_for(document) + " into Go value of type " +
+                std::string(type.shape->go)
         );
     }
     return check_object(document, type, {});

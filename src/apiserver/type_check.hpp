@@ -18,13 +18,13 @@ void find_unknown_fields(const json::Value& document, const Type& type, std::vec
 ///         "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"
 Result<void> check_types(const json::Value& document, const Type& type);
 
-/// What decoding into a struct and encoding it again leaves: known fields only, kind, apiVersion and metadata first and the
-/// others in order of declaration, without nulls and without empty values of fields that are omitted when empty.
+/// What decoding into a struct and encoding it again leaves: known fields only, kind, apiVersion and metadata first and
+/// the others in order of declaration, without nulls and without empty values of fields that are omitted when empty.
 /// The document must have passed check_types.
 json::Value conformed(const json::Value& document, const Type& type);
 
-/// Paths of keys that stand twice in one object of a JSON text: "metadata.name", "x[0].y"; each path once. The text must
-/// have been parsed without an error. For documents of any kind.
+/// Paths of keys that stand twice in one object of a JSON text: "metadata.name", "x[0].y"; each path once. The text
+/// must have been parsed without an error. For documents of any kind.
 std::vector<std::string> duplicate_fields(std::string_view json_text);
 
 }  // namespace berth::apiserver

@@ -15,32 +15,34 @@ constexpr struct {
     std::string_view name;
     Form form;
 } kSpecial[] = {
-    {"string", Form::text},
-    {"types.UID", Form::text},
-    {"bool", Form::boolean},
-    {"int32", Form::int32},
-    {"int64", Form::int64},
-    {"float64", Form::number},
-    {"meta.Time", Form::time},
-    {"meta.MicroTime", Form::micro_time},
-    {"meta.Duration", Form::duration},
-    {"resource.Quantity", Form::quantity},
-    {"intstr.IntOrString", Form::int_or_string},
-    {"meta.FieldsV1", Form::any},
-    {"runtime.RawExtension", Form::any},
-    {"apiextensions/v1.JSON", Form::any},
-    {"interface{}", Form::any},
-    {"apiextensions/v1.JSONSchemaPropsOrBool", Form::schema_or_bool},
-    {"apiextensions/v1.JSONSchemaPropsOrArray", Form::schema_or_list},
+    {"string",                                        Form::text           },
+    {"types.UID",                                     Form::text           },
+    {"bool",                                          Form::boolean        },
+    {"int32",                                         Form::int32          },
+    {"int64",                                         Form::int64          },
+    {"float64",                                       Form::number         },
+    {"meta.Time",                                     Form::time           },
+    {"meta.MicroTime",                                Form::micro_time     },
+    {"meta.Duration",                                 Form::duration       },
+    {"resource.Quantity",                             Form::quantity       },
+    {"intstr.IntOrString",                            Form::int_or_string  },
+    {"meta.FieldsV1",                                 Form::any            },
+    {"runtime.RawExtension",                          Form::any            },
+    {"apiextensions/v1.JSON",                         Form::any            },
+    {"interface{}",                                   Form::any            },
+    {"apiextensions/v1.JSONSchemaPropsOrBool",        Form::schema_or_bool },
+    {"apiextensions/v1.JSONSchemaPropsOrArray",       Form::schema_or_list },
     {"apiextensions/v1.JSONSchemaPropsOrStringArray", Form::schema_or_texts},
 };
 
 // Lists that are a message of their own in protobuf.
 constexpr std::string_view kWrapped[] = {
-    "meta.Verbs", "authorization/v1.ExtraValue", "authentication/v1.ExtraValue", "certificates/v1.ExtraValue"};
+    "meta.Verbs", "authorization/v1.ExtraValue", "authentication/v1.ExtraValue", "certificates/v1.ExtraValue"
+};
 
 constexpr std::string_view kOptions[] = {
-    "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions", "ListOptions", "GetOptions"};
+    "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions", "ListOptions", "GetOptions"
+};
 
 std::string_view cut(std::string_view& rest, char separator) {
     const std::size_t end = std::min(rest.find(separator), rest.size());
@@ -254,7 +256,9 @@ const Field* Type::field(std::string_view json_name) const {
     return it == by_name.end() ? nullptr : it->second;
 }
 
-const Type* find_type(std::string_view api_version, std::string_view kind) { return table().of_kind(api_version, kind); }
+const Type* find_type(std::string_view api_version, std::string_view kind) {
+    return table().of_kind(api_version, kind);
+}
 
 const Type* type_of(const api::Kind& kind) {
     if (kind.serving != api::Serving::built_in) return nullptr;

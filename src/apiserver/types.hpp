@@ -21,13 +21,13 @@ enum class Form {
     int32,
     int64,
     number,
-    bytes,          ///< base64
-    time,           ///< RFC 3339, seconds
-    micro_time,     ///< RFC 3339, six digits
-    duration,       ///< "1h2m3s"
+    bytes,       ///< base64
+    time,        ///< RFC 3339, seconds
+    micro_time,  ///< RFC 3339, six digits
+    duration,    ///< "1h2m3s"
     quantity,
     int_or_string,
-    any,            ///< any JSON; in protobuf: JSON text
+    any,  ///< any JSON; in protobuf: JSON text
     object,
     list,
     map,
@@ -52,9 +52,9 @@ struct Shape final : json::MergeSchema {
 struct Field {
     std::string_view name;
     const Shape* shape = nullptr;
-    int number = 0;             ///< in protobuf; 0: none
-    bool is_pointer = false;    ///< its zero value counts as set
-    bool omits_empty = false;   ///< not written when empty
+    int number = 0;            ///< in protobuf; 0: none
+    bool is_pointer = false;   ///< its zero value counts as set
+    bool omits_empty = false;  ///< not written when empty
     bool is_optional = false;
     bool is_inlined = false;    ///< a nested message whose fields stand in the parent in JSON
     bool merges = false;        ///< patchStrategy merge
@@ -74,8 +74,8 @@ struct Type {
     std::string_view api_version;  ///< "v1", "rbac.authorization.k8s.io/v1"; of options: "meta/v1"
     bool is_root = false;          ///< has kind and apiVersion
     bool is_cluster = false;
-    bool is_atomic = false;        ///< one owner in server-side apply
-    std::vector<Field> fields;     ///< as in the table
+    bool is_atomic = false;                 ///< one owner in server-side apply
+    std::vector<Field> fields;              ///< as in the table
     std::vector<const Field*> json_fields;  ///< with inlined ones, in order of declaration
     std::map<std::string_view, const Field*> by_name;
     const Shape* shape = nullptr;  ///< of a value of this type
@@ -85,8 +85,8 @@ struct Type {
     [[nodiscard]] const Field* field(std::string_view json_name) const;
 };
 
-/// By document: "apps/v1", "Deployment"; lists too. The kinds of options (DeleteOptions, …) are found under every version.
-/// nullptr when it is not built in.
+/// By document: "apps/v1", "Deployment"; lists too. The kinds of options (DeleteOptions, …) are found under every
+/// version. nullptr when it is not built in.
 const Type* find_type(std::string_view api_version, std::string_view kind);
 /// Of a served kind: nullptr when it is served from a schema.
 const Type* type_of(const api::Kind& kind);

@@ -156,7 +156,7 @@ struct Patcher {
         if (path.starts_with(from) && path.size() > from.size() && path[from.size()] == '/') {
             return refuse("path", path, "cannot be moved into itself");
         }
-        TRY(Value* source, demand(from));
+        TRY(Value * source, demand(from));
         Value value = std::move(*source);
         if (from.empty()) return add(path, std::move(value));
         TRY_DO(remove(from));
@@ -190,7 +190,8 @@ struct Patcher {
         const Value null;
         if (*op == "test") return test(*path, value == nullptr ? null : *value);
         if (*op != "add" && *op != "replace") return fail(ErrorKind::invalid, "unexpected kind: " + std::string(*op));
-        if (value == nullptr) return fail(ErrorKind::invalid, "operation \"" + std::string(*op) + "\" has no \"value\"");
+        if (value == nullptr)
+            return fail(ErrorKind::invalid, "operation \"" + std::string(*op) + "\" has no \"value\"");
         return *op == "add" ? add(*path, *value) : replace(*path, *value);
     }
 };
@@ -207,7 +208,8 @@ std::optional<PatchDefect> find_defect(const Value& operations) {
 
 Result<void> apply_json_patch(Value& target, const Value& operations) {
     if (const auto defect = find_defect(operations)) {
-        if (*defect == PatchDefect::undecodable) return fail(ErrorKind::invalid, "a JSON patch is a list of operations");
+        if (*defect == PatchDefect::undecodable)
+            return fail(ErrorKind::invalid, "a JSON patch is a list of operations");
         return fail(ErrorKind::invalid, "the allowed maximum operations in a JSON patch is 10000");
     }
     Patcher patcher{target};

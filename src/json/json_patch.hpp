@@ -19,8 +19,8 @@ std::optional<PatchDefect> find_defect(const Value& operations);
 
 /// Applies the operations in order. After an error the target is half patched: work on a copy.
 ///
-/// Errors  invalid: a defect, an unknown operation, a failing test, a path that is not there, a result nested deeper than 512
-/// Source  https://www.rfc-editor.org/rfc/rfc6902
+/// Errors  invalid: a defect, an unknown operation, a failing test, a path that is not there, a result nested deeper
+/// than 512 Source  https://www.rfc-editor.org/rfc/rfc6902
 Result<void> apply_json_patch(Value& target, const Value& operations);
 
 }  // namespace berth::json

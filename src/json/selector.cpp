@@ -1,8 +1,8 @@
 #include "json/selector.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 namespace berth::json {
 namespace {
@@ -72,12 +72,14 @@ Result<void> check_key(std::string_view key) {
     if (prefix_ok && is_name(name)) return {};
     return refuse(
         "<nil>: Invalid value: " + quoted(key) +
-        (prefix_ok ? ": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-                     "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-                     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-                   : ": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-                     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
-                     "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')")
+        (prefix_ok
+             ? ": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+               "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+               "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+             : ": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
+               "or "
+               "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
+               "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')")
     );
 }
 
@@ -99,13 +101,18 @@ Result<LabelRequirement> checked(LabelRequirement requirement) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         const std::string place = "values[" + std::to_string(i) + "]";
         if (!is_set && !integer_of(values[i])) {
-            return refuse(place + ": Invalid value: " + quoted(values[i]) + ": for 'Gt', 'Lt' operators, the value must be an integer");
+            return refuse(
+                place + ": Invalid value: " + quoted(values[i]) +
+                ": for 'Gt', 'Lt' operators, the value must be an integer"
+            );
         }
         if (!values[i].empty() && !is_name(values[i])) {
             return refuse(
                 place + "[" + requirement.key + "]: Invalid value: " + quoted(values[i]) +
-                ": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
-                "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
+                ": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and "
+                "must "
+                "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
+                "for "
                 "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
             );
         }
@@ -249,7 +256,8 @@ Result<std::string> unescaped(std::string_view text) {
         }
         if (text[i] == '\\') {
             const bool known = ++i < text.size() && (text[i] == '\\' || text[i] == ',' || text[i] == '=');
-            if (!known) return refuse("invalid field selector: invalid escape sequence: \\" + std::string(text.substr(i, 1)));
+            if (!known)
+                return refuse("invalid field selector: invalid escape sequence: \\" + std::string(text.substr(i, 1)));
         }
         out += text[i];
     }
@@ -280,7 +288,9 @@ Result<FieldSelector> parse_field_selector(std::string_view text) {
     for (const std::string_view term : terms_of(text)) {
         const std::size_t at = term.find('=');
         if (at == std::string_view::npos) {
-            return refuse("invalid selector: '" + std::string(text) + "'; can't understand '" + std::string(term) + "'");
+            return refuse(
+                "invalid selector: '" + std::string(text) + "'; can't understand '" + std::string(term) + "'"
+            );
         }
         const bool is_negated = at > 0 && term[at - 1] == '!';
         std::string_view value = term.substr(at + 1);

@@ -20,7 +20,8 @@ std::string go_text(const Value& value) {
     if (const Object* object = value.if_object()) {
         std::map<std::string_view, const Value*> sorted;
         for (const auto& [key, inner] : *object) sorted[key] = &inner;
-        for (const auto& [key, inner] : sorted) out += (out.empty() ? "" : " ") + std::string(key) + ":" + go_text(*inner);
+        for (const auto& [key, inner] : sorted)
+            out += (out.empty() ? "" : " ") + std::string(key) + ":" + go_text(*inner);
         return "map[" + out + "]";
     }
     if (const Array* array = value.if_array()) {
@@ -120,9 +121,10 @@ Result<void> check_order(const Array& patch, const Array& order, std::string_vie
         const auto place = places.of(element);
         if (!place || (last && *place <= *last)) {
             return fail(
-                ErrorKind::invalid, "The order in patch list:\n" + go_text(Value(patch)) + "\n doesn't match " +
-                                        std::string(kElementOrder.substr(0, kElementOrder.size() - 1)) + " list:\n" +
-                                        go_text(Value(order)) + "\n"
+                ErrorKind::invalid,
+                "The order in patch list:\n" + go_text(Value(patch)) + "\n doesn't match " +
+                    std::string(kElementOrder.substr(0, kElementOrder.size() - 1)) + " list:\n" +
+                    go_text(Value(order)) + "\n"
             );
         }
         last = place;
@@ -245,7 +247,9 @@ Result<void> retain_keys(Object& live, const Object& patch, const Value& retaine
     }
     for (const auto& [key, value] : patch) {
         const std::string_view name = key;
-        if (value.is_null() || name == kRetainKeys || name.starts_with(kDeleteScalars) || name.starts_with(kElementOrder)) continue;
+        if (value.is_null() || name == kRetainKeys || name.starts_with(kDeleteScalars) ||
+            name.starts_with(kElementOrder))
+            continue;
         if (!names.contains(name)) return bad();
     }
     std::vector<std::string> gone;
@@ -270,7 +274,9 @@ Result<void> delete_scalars(Object& live, std::string_view field, const Value& v
     return {};
 }
 
-Result<void> merge_field(Object& live, std::string_view name, const Value& patch, const Array* order, const MergeField& field) {
+Result<void> merge_field(
+    Object& live, std::string_view name, const Value& patch, const Array* order, const MergeField& field
+) {
     if (patch.is_null()) {
         live.erase(name);
         return {};

@@ -10,9 +10,9 @@ class MergeSchema;
 
 /// How one field of an object is merged.
 struct MergeField {
-    bool merges = false;         ///< a list: elements are matched by merge_key, or as scalars when it is ""
-    bool replaces = false;       ///< an object: the patch's value takes the place of the live one
-    std::string_view merge_key;  ///< "" = elements are scalars
+    bool merges = false;                 ///< a list: elements are matched by merge_key, or as scalars when it is ""
+    bool replaces = false;               ///< an object: the patch's value takes the place of the live one
+    std::string_view merge_key;          ///< "" = elements are scalars
     const MergeSchema* inner = nullptr;  ///< of the object, of the list's elements, of the map's values; nullptr: plain
 };
 
@@ -24,7 +24,8 @@ public:
     [[nodiscard]] virtual MergeField field(std::string_view name) const = 0;
 };
 
-/// Applies a strategic merge patch. No directive survives in the target. After an error it is half patched: work on a copy.
+/// Applies a strategic merge patch. No directive survives in the target. After an error it is half patched: work on a
+/// copy.
 ///
 /// Errors  invalid: a directive that is wrong, a list element without its merge key; texts are Kubernetes' own
 Result<void> apply_strategic_patch(Value& target, const Value& patch, const MergeSchema& schema);

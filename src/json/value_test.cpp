@@ -1,5 +1,5 @@
-#include "json/diff.hpp"
 #include "json/value.hpp"
+#include "json/diff.hpp"
 
 namespace berth::json {
 namespace {
@@ -18,10 +18,14 @@ TEST(Json, PointersFindAndSet) {
 }
 
 TEST(Json, MergePatchTurnsOneIntoTheOther) {
-    const struct { const char* from; const char* to; const char* patch; } rows[] = {
-        {R"({"a":1,"b":2})", R"({"a":1,"c":3})", R"({"c":3,"b":null})"},
+    const struct {
+        const char* from;
+        const char* to;
+        const char* patch;
+    } rows[] = {
+        {R"({"a":1,"b":2})",       R"({"a":1,"c":3})", R"({"c":3,"b":null})"},
         {R"({"a":{"x":1,"y":2}})", R"({"a":{"x":1}})", R"({"a":{"y":null}})"},
-        {R"({"a":[1,2]})", R"({"a":[2]})", R"({"a":[2]})"},
+        {R"({"a":[1,2]})",         R"({"a":[2]})",     R"({"a":[2]})"       },
     };
     for (const auto& row : rows) {
         const auto patch = merge_patch_between(doc(row.from), doc(row.to));
