@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apiserver/negotiate.hpp"
+#include "apiserver/openapi.hpp"
 #include "apiserver/route.hpp"
 #include "apiserver/server.hpp"
 
@@ -14,6 +15,7 @@ struct Core {
     Entropy& entropy;
     Log& log;
     Options options;
+    OpenApi openapi{options.git_version};
 };
 
 enum class Verb { get, list, watch, create, update, patch, remove, remove_all };

@@ -40,6 +40,7 @@ Outcome<json::Value> prepare(Core& core, const api::Kind& kind, const kube::User
     order_fields(object);
 
     std::vector<api::Cause> causes = check_metadata(kind, object);
+    std::ranges::move(check_schema(kind, object), std::back_inserter(causes));
     std::ranges::move(check_built_in(kind, object, nullptr), std::back_inserter(causes));
     if (admission != nullptr && admission->validate) {
         std::ranges::move(admission->validate(object, nullptr, user), std::back_inserter(causes));

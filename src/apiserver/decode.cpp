@@ -1,5 +1,7 @@
 #include "apiserver/decode.hpp"
 
+#include "apiserver/crds.hpp"
+#include "apiserver/schema.hpp"
 #include "apiserver/type_check.hpp"
 #include "base/ranges.hpp"
 
@@ -8,7 +10,11 @@ namespace berth::apiserver {
 std::vector<std::string> find_complaints(const api::Kind& kind, const json::Value& document, std::string_view text) {
     std::vector<std::string> out;
     std::vector<std::string> unknown;
-    if (const Type* type = type_of(kind)) find_unknown_fields(document, *type, unknown);
+    if (const Type* type = type_of(kind)) {
+        find_unknown_fields(document, *type, unknown);
+    } else {
+        find_unknown_fields(document, served_schema(kind), unknown);
+    }
     for (const std::string& path : unknown) out.push_back("unknown field " + quoted(path));
     if (text.empty()) return out;
     for (const std::string& path : duplicate_fields(text)) out.push_back("duplicate field " + quoted(path));
@@ -17,9 +23,18 @@ std::vector<std::string> find_complaints(const api::Kind& kind, const json::Valu
 
 Result<json::Value> typed(const api::Kind& kind, json::Value document) {
     const Type* type = type_of(kind);
-    if (type == nullptr) return document;
+    if (type == nullptr) {
+        prune(document, served_schema(kind));
+        apply_defaults(document, served_schema(kind));
+        return document;
+    }
     TRY_DO(check_types(document, *type));
     return conformed(document, *type);
+}
+
+std::vector<api::Cause> check_schema(const api::Kind& kind, const json::Value& object) {
+    if (kind.serving == api::Serving::built_in) return {};
+    return validate(object, served_schema(kind));
 }
 
 std::string judge(Call& call, const std::vector<std::string>& complaints) {

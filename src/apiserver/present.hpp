@@ -13,19 +13,18 @@ public:
     /// Transforms a successful answer about objects; all others pass unchanged.
     void finish(kube::Response& response) const;
     /// The object of a watch event. Bookmarks keep their form.
-    [[nodiscard]] std::shared_ptr<const json::Value> event(std::shared_ptr<const json::Value> object, bool is_bookmark) const;
+    [[nodiscard]] std::shared_ptr<const json::Value> event(std::shared_ptr<const json::Value> object, bool is_bookmark);
 
 private:
     [[nodiscard]] bool changes_nothing() const;
     [[nodiscard]] json::Value shown(const json::Value& object) const;
+    [[nodiscard]] json::Value table_of(const std::shared_ptr<const json::Value>& document) const;
 
-    Timestamp now_;
+    const Clock& clock_;
     const api::Kind* kind_;
     std::string api_version_;
     Presentation presentation_;
+    bool has_shown_columns_ = false;  // a watch names them in its first event only
 };
-
-/// The metadata of an object, as PartialObjectMetadata.
-json::Value partial(const json::Value& object);
 
 }  // namespace berth::apiserver

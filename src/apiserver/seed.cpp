@@ -1,6 +1,7 @@
 // The objects that are there from the start (docs/spec/kube-api.md 1.5). Missing ones are made, others are left alone.
 #include "apiserver/seed.hpp"
 
+#include "apiserver/crds.hpp"
 #include "apiserver/write.hpp"
 
 namespace berth::apiserver {
@@ -42,6 +43,25 @@ Task<Result<void>> furnish(Core& core, std::string ns) {
     co_return Result<void>();
 }
 
+// The definition of a schema-served kind follows the program: an older one is brought up to date. Its status is not
+// settable by a create, so that is a second step.
+Task<Result<void>> define(Core& core, const api::Kind& kind) {
+    const json::Value wanted = crd_of(kind, core.clock.now());
+    CO_TRY_DO(co_await ensure(core, wanted));
+    const api::Kind& definition = api::kCustomResourceDefinition;
+    const store::RecordPtr stored = core.store.newest(key_for(definition, "", kind.qualified()));
+    if (!stored) co_return fail(ErrorKind::conflict, "the definition of " + kind.qualified() + " was deleted at start-up");
+    const bool is_established = json::find(stored->document, "/status/conditions/1") != nullptr;
+    if (is_established && stored->document.at("spec") == wanted.at("spec")) co_return Result<void>();
+    json::Value proposed = stored->document;
+    json::set(proposed, "/spec", wanted.at("spec"));
+    json::set(proposed, "/status", wanted.at("status"));
+    Amendment amendment{&definition, Scope::whole, false, {"system:apiserver", {"system:masters"}}};
+    const kube::Response response = co_await amend(core, std::move(amendment), stored, std::move(proposed));
+    if (response.code == 200) co_return Result<void>();
+    co_return fail(ErrorKind::io, "define " + kind.qualified() + ": " + std::string(json::text_at(*response.document, "/message")));
+}
+
 Task<Result<void>> seed_all(Core& core) {
     for (const char* ns : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
         CO_TRY_DO(co_await ensure(core, object_of(api::kNamespace, "", ns)));
@@ -54,6 +74,9 @@ Task<Result<void>> seed_all(Core& core) {
     CO_TRY_DO(co_await ensure(core, priority_class(
         "system-node-critical", 2'000'001'000, "Used for system critical pods that must not be moved from their current node."
     )));
+    for (const api::Kind* kind : api::kinds()) {
+        if (kind->serving == api::Serving::schema) CO_TRY_DO(co_await define(core, *kind));
+    }
     co_return Result<void>();
 }
 

@@ -2,6 +2,8 @@
 #include "apiserver/server.hpp"
 
 #include "apiserver/bind.hpp"
+#include "apiserver/crds.hpp"
+#include "apiserver/discovery.hpp"
 #include "apiserver/logs.hpp"
 #include "apiserver/machines.hpp"
 #include "apiserver/present.hpp"
@@ -37,10 +39,13 @@ Outcome<Call> read_call(kube::Request request) {
     if (auto refusal = authorize(call)) return refuse(*std::move(refusal));
     if (!target) return refuse(std::move(target).error());
     if (!verb) return refuse(verb.error());
-    TRY(call.presentation, negotiate(call.request));
+    // Discovery has forms of its own, named in Accept too.
+    if (call.target.area != Area::discovery) {
+        TRY(call.presentation, negotiate(call.request));
+    }
     TRY(call.write, write_options(call.request));
     if (call.target.kind != nullptr && call.target.version != call.target.kind->version) {
-        call.warnings.push_back(std::string(call.target.kind->group) + "/" + call.target.version + " is now deprecated and will be removed in a future release.");
+        call.warnings.push_back(deprecation_warning(*call.target.kind, call.target.version));
     }
     return call;
 }
@@ -60,6 +65,29 @@ kube::Response version_answer(const Options& options) {
 kube::Response health_answer(const Call& call) {
     if (!flag(call.request, "verbose")) return plain_text(200, "ok");
     return plain_text(200, "[+]ping ok\n[+]store ok\n" + call.target.resource + " check passed\n");
+}
+
+kube::Response discovery_answer(const Call& call) {
+    if (call.request.method != "GET") return method_not_allowed();
+    auto found = discover(call.request.path, call.request.header("accept"));
+    if (!found) return no_such_path();
+    kube::Response response = answer(std::move(found->body));
+    response.headers["content-type"] = found->content_type;
+    response.headers["vary"] = "Accept";
+    if (found->etag.empty()) return response;
+    response.headers["etag"] = found->etag;
+    response.headers["cache-control"] = "public";
+    if (call.request.header("if-none-match") == found->etag) {
+        response.code = 304;
+        response.document = nullptr;
+    }
+    return response;
+}
+
+kube::Response openapi_answer(Core& core, const Call& call) {
+    if (call.request.method != "GET") return method_not_allowed();
+    OpenApiAnswer found = core.openapi.answer(call.target.name, call.request.parameter("hash").value_or(""), core.clock.now());
+    return {.code = found.code, .headers = std::move(found.headers), .body = std::move(found.body)};
 }
 
 Task<kube::Response> handle_subresource(Core& core, Call call) {
@@ -105,8 +133,8 @@ Task<kube::Response> handle_area(Core& core, Call call) {
         case Area::version: co_return version_answer(core.options);
         case Area::health: co_return health_answer(call);
         case Area::machine: co_return co_await handle_machine(core, std::move(call));
-        case Area::discovery:
-        case Area::openapi:
+        case Area::discovery: co_return discovery_answer(call);
+        case Area::openapi: co_return openapi_answer(core, call);
         case Area::metrics: break;
     }
     co_return no_such_path();

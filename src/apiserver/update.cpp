@@ -1,6 +1,7 @@
 // PUT and PATCH: both end in amend().
 #include "apiserver/body.hpp"
 #include "apiserver/builtin/builtin.hpp"
+#include "apiserver/decode.hpp"
 #include "apiserver/names.hpp"
 #include "apiserver/patches.hpp"
 #include "apiserver/write.hpp"
@@ -37,6 +38,7 @@ std::vector<api::Cause> check(
     const Core& core, const Amendment& amendment, const json::Value& object, const json::Value& old
 ) {
     std::vector<api::Cause> causes = check_metadata(*amendment.kind, object);
+    std::ranges::move(check_schema(*amendment.kind, object), std::back_inserter(causes));
     std::ranges::move(check_built_in(*amendment.kind, object, &old), std::back_inserter(causes));
     const auto it = core.options.admission.find(amendment.kind);
     if (it != core.options.admission.end() && it->second.validate) {
