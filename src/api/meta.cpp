@@ -62,6 +62,7 @@ bool matches(const LabelSelector& selector, const std::map<std::string, std::str
 }
 
 BERTH_CODEC(ObjectMeta);
+BERTH_CODEC(Bare);
 BERTH_CODEC(Condition);
 BERTH_CODEC(LabelSelector);
 

@@ -50,6 +50,12 @@ struct ObjectMeta {
     [[nodiscard]] bool has_finalizer(std::string_view finalizer) const;
 };
 
+/// Any object by its metadata alone.
+struct Bare {
+    ObjectMeta metadata;
+    bool operator==(const Bare&) const = default;
+};
+
 /// metav1.Condition and its relatives; KubeVirt and CDI use subsets of these fields.
 struct Condition {
     std::string type;

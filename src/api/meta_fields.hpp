@@ -47,6 +47,12 @@ struct Describe<ObjectMeta> {
 };
 
 template <>
+struct Describe<Bare> {
+    static constexpr bool open = true;
+    static constexpr auto fields = std::tuple{Field{"metadata", &Bare::metadata}};
+};
+
+template <>
 struct Describe<Condition> {
     using T = Condition;
     static constexpr bool open = true;

@@ -76,6 +76,12 @@ public:
         return out;
     }
 
+    /// The cache of a kind for those who only look at metadata. Ask for it after everyone who wants its type.
+    CacheBase& metadata_cache(const api::Kind& kind) {
+        CacheBase* known = find_cache(kind);
+        return known != nullptr ? *known : cache<api::Bare>(kind);
+    }
+
     /// Adds a controller before run(). Its handle enqueues keys.
     using Enqueue = std::function<void(const WorkKey&)>;
     Enqueue add(Controller controller);
