@@ -81,13 +81,14 @@ protected:
         }
     }
 
-    /// The one container with this name, as list() shows it.
+    /// The newest attempt of a container, as list() shows it.
     std::optional<ContainerInfo> find(const std::string& name) {
         const Result<std::vector<ContainerInfo>> all = await(runtime_->list());
+        std::optional<ContainerInfo> out;
         for (const ContainerInfo& each : *all) {
-            if (each.name == name) return each;
+            if (each.name == name && (!out || each.attempt > out->attempt)) out = each;
         }
-        return std::nullopt;
+        return out;
     }
 
     /// Follows on_change until the container has ended.
