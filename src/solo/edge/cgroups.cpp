@@ -59,7 +59,10 @@ std::vector<int> cgroup_processes(const std::string& group) {
 Result<void> remove_cgroup(const std::string& group) {
     for (const std::string& path : groups_of(group)) {
         if (::rmdir(path.c_str()) == 0 || errno == ENOENT) continue;
-        if (errno == EBUSY) return fail(ErrorKind::conflict, "remove cgroup \"" + path + "\": processes still run in it; end them first");
+        if (errno == EBUSY)
+            return fail(
+                ErrorKind::conflict, "remove cgroup \"" + path + "\": processes still run in it; end them first"
+            );
         return fail_errno("remove cgroup \"" + path + "\"", errno);
     }
     return {};

@@ -8,7 +8,8 @@
 
 namespace berth::solo {
 
-/// Directories under /sys/fs/cgroup that are the root of a hierarchy ("/sys/fs/cgroup/memory", or "/sys/fs/cgroup" itself).
+/// Directories under /sys/fs/cgroup that are the root of a hierarchy ("/sys/fs/cgroup/memory", or "/sys/fs/cgroup"
+/// itself).
 std::vector<std::string> cgroup_hierarchies();
 
 /// Processes in a group and the groups below it, over all hierarchies, each once.

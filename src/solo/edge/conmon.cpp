@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kCallMax = std::chrono::seconds(30);
 constexpr Duration kMonitorMax = std::chrono::seconds(5);
-constexpr int kSyncMax = 60'000;         // milliseconds until the monitor must have spoken
+constexpr int kSyncMax = 60'000;             // milliseconds until the monitor must have spoken
 constexpr const char* kLogMax = "16777216";  // bytes; the log starts again when it is full
 
 std::string trimmed(std::string text) {
@@ -53,7 +53,8 @@ ProcessMark monitor_of(const ContainerDir& dir) {
 }
 
 bool is_unknown(const std::string& output) {
-    return output.find("No such file or directory") != std::string::npos || output.find("does not exist") != std::string::npos;
+    return output.find("No such file or directory") != std::string::npos ||
+           output.find("does not exist") != std::string::npos;
 }
 
 }  // namespace
@@ -81,12 +82,26 @@ Result<Conmon::Created> Conmon::create(const ContainerDir& dir) const {
     Fd to(ends[1]);
     const std::string monitor_pid = dir.path() + "/conmon.pid";
     const Command command{
-        .argv = {conmon_, "--api-version", "1", "-c", id, "-u", id, "-n", id, "-r", crun_, "--runtime-arg", "--root", "--runtime-arg",
-                 paths_.crun_state(), "-b", dir.path(), "-p", dir.path() + "/ctr.pid", "-P", monitor_pid, "-l", "k8s-file:" + dir.log(),
-                 "--log-size-max", kLogMax, "--exit-dir", dir.node.exits(), "--persist-dir", dir.persist(), "--socket-dir-path",
-                 paths_.sockets(), "--log-level", "error"},
+        .argv =
+            {conmon_,
+                   "--api-version", "1",
+                   "-c", id,
+                   "-u", id,
+                   "-n", id,
+                   "-r", crun_,
+                   "--runtime-arg", "--root",
+                   "--runtime-arg", paths_.crun_state(),
+                   "-b", dir.path(),
+                   "-p", dir.path() + "/ctr.pid",
+                   "-P", monitor_pid,
+                   "-l", "k8s-file:" + dir.log(),
+                   "--log-size-max", kLogMax,
+                   "--exit-dir", dir.node.exits(),
+                   "--persist-dir", dir.persist(),
+                   "--socket-dir-path", paths_.sockets(),
+                   "--log-level", "error"},
         .env = {"_OCI_SYNCPIPE=" + std::to_string(to.get())},
-        .working_dir = dir.path(),  // it also leaves a file "oom" where it stands
+        .working_dir = dir.path(), // it also leaves a file "oom" where it stands
         .kept_fds = {to.get()},
         .hidden_mounts = hidden_,
     };
@@ -97,12 +112,19 @@ Result<Conmon::Created> Conmon::create(const ContainerDir& dir) const {
     if (!line) return fail(line.error().kind, line.error().message + (said.empty() ? "" : ": " + said));
     TRY(const json::Value answer, json::parse(*line));
     const std::int64_t pid = json::integer_at(answer, "/data").value_or(-1);
-    if (pid <= 0) return fail(ErrorKind::invalid, "create container \"" + dir.name + "\": " + trimmed(std::string(json::text_at(answer, "/message"))));
+    if (pid <= 0)
+        return fail(
+            ErrorKind::invalid,
+            "create container \"" + dir.name + "\": " + trimmed(std::string(json::text_at(answer, "/message")))
+        );
     return Created{.process = process_mark(static_cast<int>(pid)), .monitor = process_mark(read_pid(monitor_pid))};
 }
 
 Result<Finished> Conmon::crun(std::vector<std::string> words) const {
-    Command command{.argv = {crun_, "--root", paths_.crun_state()}, .hidden_mounts = hidden_};
+    Command command{
+        .argv = {crun_, "--root", paths_.crun_state()},
+          .hidden_mounts = hidden_
+    };
     for (std::string& word : words) command.argv.push_back(std::move(word));
     return run(command, kCallMax);
 }
@@ -124,7 +146,9 @@ Result<std::string> Conmon::status(const std::string& id) const {
 
 Result<void> Conmon::signal(const std::string& id, const std::string& name) const {
     TRY(const Finished finished, crun({"kill", id, name}));
-    if (finished.exit_code == 0 || finished.output.find("No such process") != std::string::npos || is_unknown(finished.output)) return {};
+    if (finished.exit_code == 0 || finished.output.find("No such process") != std::string::npos ||
+        is_unknown(finished.output))
+        return {};
     return fail(ErrorKind::io, "signal " + name + ": " + trimmed(finished.output));
 }
 
@@ -132,7 +156,8 @@ Result<void> Conmon::remove(const ContainerDir& dir) const {
     const std::string id = dir.id();
     if (exists(paths_.crun_state() + "/" + id)) {
         TRY(const Finished finished, crun({"delete", "--force", id}));
-        if (finished.exit_code != 0 && !is_unknown(finished.output)) return fail(ErrorKind::io, "delete container: " + trimmed(finished.output));
+        if (finished.exit_code != 0 && !is_unknown(finished.output))
+            return fail(ErrorKind::io, "delete container: " + trimmed(finished.output));
     }
     // The monitor notes the end of what was just killed: wait for that, or its note would outlive the container.
     static_cast<void>(wait_for_end(monitor_of(dir), kMonitorMax));

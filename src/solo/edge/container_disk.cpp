@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,7 +30,10 @@ Result<std::string> disk_in(const std::string& folder) {
     std::string all;
     for (const std::string& name : names) all += " " + name;
     if (names.empty()) return fail(ErrorKind::not_found, "no file in " + folder + ": the image is no containerDisk");
-    return fail(ErrorKind::not_found, "more than one file in " + folder + " (" + all.substr(1) + "): say which with containerDisk.path");
+    return fail(
+        ErrorKind::not_found,
+        "more than one file in " + folder + " (" + all.substr(1) + "): say which with containerDisk.path"
+    );
 }
 
 /// Readable when one of the signals comes that end a container.
@@ -46,11 +49,13 @@ Fd end_signals() {
 Result<Fd> listen_on(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path) return fail(ErrorKind::invalid, "socket path \"" + path + "\" is longer than 107 bytes");
+    if (path.size() >= sizeof address.sun_path)
+        return fail(ErrorKind::invalid, "socket path \"" + path + "\" is longer than 107 bytes");
     std::memcpy(address.sun_path, path.c_str(), path.size());
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ::unlink(path.c_str());
-    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return fail_errno("bind \"" + path + "\"", errno);
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        return fail_errno("bind \"" + path + "\"", errno);
     if (::listen(socket.get(), 8) != 0) return fail_errno("listen on \"" + path + "\"", errno);
     return socket;
 }
@@ -62,7 +67,10 @@ Result<void> stay(const Fd& signals, const std::string& file) {
         return fail_errno("watch \"" + folder_of(file) + "\"", errno);
     }
     while (file.empty() || exists(file)) {
-        pollfd ready[] = {{.fd = signals.get(), .events = POLLIN, .revents = 0}, {.fd = changes.get(), .events = POLLIN, .revents = 0}};
+        pollfd ready[] = {
+            {.fd = signals.get(), .events = POLLIN, .revents = 0},
+            {.fd = changes.get(), .events = POLLIN, .revents = 0}
+        };
         if (::poll(ready, 2, -1) < 0 && errno != EINTR) return fail_errno("wait", errno);
         if (ready[0].revents != 0) return {};
         char events[4096];
@@ -89,7 +97,9 @@ Result<void> serve(const std::vector<std::string>& words) {
 Result<ContainerDiskWish> container_disk_wish(const std::vector<std::string>& words) {
     ContainerDiskWish out;
     const std::pair<std::string_view, std::string*> flags[] = {
-        {"--copy-path", &out.copy_path}, {"--target", &out.target}, {"--image-path", &out.image_path}
+        {"--copy-path",  &out.copy_path },
+        {"--target",     &out.target    },
+        {"--image-path", &out.image_path}
     };
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::size_t equals = words[i].find('=');
@@ -98,12 +108,18 @@ Result<ContainerDiskWish> container_disk_wish(const std::vector<std::string>& wo
         for (const auto& [flag, value] : flags) place = flag == name ? value : place;
         const bool has_value = equals != std::string::npos || i + 1 < words.size();
         if (place == nullptr || !has_value) {
-            return fail(ErrorKind::invalid, "\"" + words[i] + "\": usage: container-disk --copy-path PATH [--target FILE] [--image-path FILE]");
+            return fail(
+                ErrorKind::invalid,
+                "\"" + words[i] + "\": usage: container-disk --copy-path PATH [--target FILE] [--image-path FILE]"
+            );
         }
         *place = equals != std::string::npos ? words[i].substr(equals + 1) : words[++i];
     }
     if (out.copy_path.empty() && out.target.empty()) {
-        return fail(ErrorKind::invalid, "nowhere to copy to: usage: container-disk --copy-path PATH [--target FILE] [--image-path FILE]");
+        return fail(
+            ErrorKind::invalid,
+            "nowhere to copy to: usage: container-disk --copy-path PATH [--target FILE] [--image-path FILE]"
+        );
     }
     return out;
 }
@@ -117,14 +133,15 @@ Result<void> copy_container_disk(const ContainerDiskWish& wish, const std::strin
     }
     const Fd from(::open(source.c_str(), O_RDONLY | O_CLOEXEC));
     if (!from.is_open()) return fail_errno("open \"" + source + "\"", errno);
-    struct stat status {};
+    struct stat status{};
     if (::fstat(from.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
         return fail(ErrorKind::not_found, "\"" + source + "\" in the image is not a file: correct containerDisk.path");
     }
     const std::string temp = target + ".tmp";
     const Fd to(::open(temp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0660));
     if (!to.is_open()) return fail_errno("open \"" + temp + "\"", errno);
-    if (const Result<void> done = copy_content(from.get(), to.get()); !done) return within("copy \"" + source + "\"", done.error());
+    if (const Result<void> done = copy_content(from.get(), to.get()); !done)
+        return within("copy \"" + source + "\"", done.error());
     if (::fchmod(to.get(), 0660) != 0) return fail_errno("chmod \"" + temp + "\"", errno);
     if (::rename(temp.c_str(), target.c_str()) != 0) return fail_errno("rename to \"" + target + "\"", errno);
     return {};

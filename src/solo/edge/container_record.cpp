@@ -52,9 +52,11 @@ std::optional<int> exit_code_of(const std::string& file) {
 }
 
 Timestamp changed_at(const std::string& path, Timestamp otherwise) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) != 0) return otherwise;
-    return Timestamp(std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::microseconds(status.st_mtim.tv_nsec / 1000));
+    return Timestamp(
+        std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::microseconds(status.st_mtim.tv_nsec / 1000)
+    );
 }
 
 void add_message(const ContainerDir& dir, ContainerRecord& record) {

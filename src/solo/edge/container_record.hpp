@@ -48,7 +48,9 @@ struct ContainerDir {
     std::int64_t attempt = 0;
 
     [[nodiscard]] std::string id() const { return pod.value + "-" + name + "-" + std::to_string(attempt); }
-    [[nodiscard]] std::string path() const { return node.pod(pod) + "/containers/" + name + "-" + std::to_string(attempt); }
+    [[nodiscard]] std::string path() const {
+        return node.pod(pod) + "/containers/" + name + "-" + std::to_string(attempt);
+    }
     [[nodiscard]] std::string rootfs() const { return path() + "/rootfs"; }
     [[nodiscard]] std::string persist() const { return path() + "/persist"; }
     [[nodiscard]] std::string record() const { return path() + "/record.json"; }

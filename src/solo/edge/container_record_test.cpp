@@ -21,7 +21,17 @@ struct World {
         static_cast<void>(make_dirs(dir.node.exits(), 0755));
     }
     [[nodiscard]] ContainerRecord started(const ProcessMark& process, const ProcessMark& monitor) const {
-        return {.pod_uid = dir.pod, .name = "compute", .attempt = 2, .id = dir.id(), .stage = Stage::started, .boot = "b1", .process = process, .monitor = monitor, .started_at = kNow};
+        return {
+            .pod_uid = dir.pod,
+            .name = "compute",
+            .attempt = 2,
+            .id = dir.id(),
+            .stage = Stage::started,
+            .boot = "b1",
+            .process = process,
+            .monitor = monitor,
+            .started_at = kNow
+        };
     }
 };
 
@@ -61,13 +71,13 @@ TEST(ContainerRecord, LookAt) {
     const ProcessMark self = process_mark(::getpid());
     const ProcessMark gone{.pid = ::getpid(), .start_ticks = self.start_ticks + 1};  // the number is another's now
     const Row rows[] = {
-        {"runs",                              true,  true,  "",    "b1", Stage::started, 0  },
-        {"runs, its monitor was killed",      true,  false, "",    "b1", Stage::started, 0  },
-        {"ended, the monitor will say how",   false, true,  "",    "b1", Stage::started, 0  },
-        {"ended and said",                    false, false, "3",   "b1", Stage::exited,  3  },
-        {"both killed",                       false, false, "",    "b1", Stage::exited,  137},
-        {"the machine was started again",     true,  true,  "",    "b0", Stage::exited,  137},
-        {"ended before the machine's restart", true, true,  "0",   "b0", Stage::exited,  0  },
+        {"runs",                               true,  true,  "",  "b1", Stage::started, 0  },
+        {"runs, its monitor was killed",       true,  false, "",  "b1", Stage::started, 0  },
+        {"ended, the monitor will say how",    false, true,  "",  "b1", Stage::started, 0  },
+        {"ended and said",                     false, false, "3", "b1", Stage::exited,  3  },
+        {"both killed",                        false, false, "",  "b1", Stage::exited,  137},
+        {"the machine was started again",      true,  true,  "",  "b0", Stage::exited,  137},
+        {"ended before the machine's restart", true,  true,  "0", "b0", Stage::exited,  0  },
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(row.given);
@@ -83,7 +93,11 @@ TEST(ContainerRecord, LookAt) {
 }
 
 TEST(ContainerRecord, LogTail) {
-    EXPECT_EQ(log_tail("2026-01-01T00:00:00.1Z stdout F one\n2026-01-01T00:00:00.2Z stderr P tw\n2026-01-01T00:00:00.3Z stderr F o\n"), "one\ntwo\n");
+    EXPECT_EQ(
+        log_tail("2026-01-01T00:00:00.1Z stdout F one\n2026-01-01T00:00:00.2Z stderr P tw\n2026-01-01T00:00:00.3Z "
+                 "stderr F o\n"),
+        "one\ntwo\n"
+    );
     EXPECT_EQ(log_tail("2026-01-01T00:00:00.1Z stdout P unfinished"), "unfinished\n");
     EXPECT_EQ(log_tail("2026-01-01T00:00:00.1Z stdout F \n"), "\n");
     EXPECT_EQ(log_tail("nonsense\n"), "");
@@ -98,14 +112,15 @@ TEST(Mounts, AreParsed) {
         "40 23 254:0 /d/x /d/with\\040space rw shared:7 master:2 - ext4 /dev/vda rw\n"
     );
     const MountPoint wanted[] = {
-        {.id = 23, .parent = 1, .root = "/", .path = "/", .peer_group = 0, .fs_type = "ext4"},
+        {.id = 23, .parent = 1,  .root = "/",    .path = "/",             .peer_group = 0, .fs_type = "ext4"},
         {.id = 40, .parent = 23, .root = "/d/x", .path = "/d/with space", .peer_group = 7, .fs_type = "ext4"},
     };
     EXPECT_EQ(mounts, std::vector<MountPoint>(std::begin(wanted), std::end(wanted)));
 }
 
 TEST(Mounts, HybridCgroups) {
-    const std::string v1 = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n";
+    const std::string v1 =
+        "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n";
     const std::string v2_beside = "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
     const std::string v2_only = "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
     EXPECT_EQ(hybrid_cgroup2_mounts(parse_mounts(v1 + v2_beside)), std::vector<std::string>{"/sys/fs/cgroup/unified"});

@@ -15,12 +15,47 @@ namespace {
 
 /// In the order of their numbers. Source: capabilities(7), linux/capability.h
 constexpr std::array<std::string_view, 41> kCapabilities = {
-    "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_SETGID", "CAP_SETUID",
-    "CAP_SETPCAP", "CAP_LINUX_IMMUTABLE", "CAP_NET_BIND_SERVICE", "CAP_NET_BROADCAST", "CAP_NET_ADMIN", "CAP_NET_RAW",
-    "CAP_IPC_LOCK", "CAP_IPC_OWNER", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_SYS_CHROOT", "CAP_SYS_PTRACE", "CAP_SYS_PACCT",
-    "CAP_SYS_ADMIN", "CAP_SYS_BOOT", "CAP_SYS_NICE", "CAP_SYS_RESOURCE", "CAP_SYS_TIME", "CAP_SYS_TTY_CONFIG", "CAP_MKNOD",
-    "CAP_LEASE", "CAP_AUDIT_WRITE", "CAP_AUDIT_CONTROL", "CAP_SETFCAP", "CAP_MAC_OVERRIDE", "CAP_MAC_ADMIN", "CAP_SYSLOG",
-    "CAP_WAKE_ALARM", "CAP_BLOCK_SUSPEND", "CAP_AUDIT_READ", "CAP_PERFMON", "CAP_BPF", "CAP_CHECKPOINT_RESTORE",
+    "CAP_CHOWN",
+    "CAP_DAC_OVERRIDE",
+    "CAP_DAC_READ_SEARCH",
+    "CAP_FOWNER",
+    "CAP_FSETID",
+    "CAP_KILL",
+    "CAP_SETGID",
+    "CAP_SETUID",
+    "CAP_SETPCAP",
+    "CAP_LINUX_IMMUTABLE",
+    "CAP_NET_BIND_SERVICE",
+    "CAP_NET_BROADCAST",
+    "CAP_NET_ADMIN",
+    "CAP_NET_RAW",
+    "CAP_IPC_LOCK",
+    "CAP_IPC_OWNER",
+    "CAP_SYS_MODULE",
+    "CAP_SYS_RAWIO",
+    "CAP_SYS_CHROOT",
+    "CAP_SYS_PTRACE",
+    "CAP_SYS_PACCT",
+    "CAP_SYS_ADMIN",
+    "CAP_SYS_BOOT",
+    "CAP_SYS_NICE",
+    "CAP_SYS_RESOURCE",
+    "CAP_SYS_TIME",
+    "CAP_SYS_TTY_CONFIG",
+    "CAP_MKNOD",
+    "CAP_LEASE",
+    "CAP_AUDIT_WRITE",
+    "CAP_AUDIT_CONTROL",
+    "CAP_SETFCAP",
+    "CAP_MAC_OVERRIDE",
+    "CAP_MAC_ADMIN",
+    "CAP_SYSLOG",
+    "CAP_WAKE_ALARM",
+    "CAP_BLOCK_SUSPEND",
+    "CAP_AUDIT_READ",
+    "CAP_PERFMON",
+    "CAP_BPF",
+    "CAP_CHECKPOINT_RESTORE",
 };
 
 std::vector<std::string> own_capabilities() {
@@ -37,10 +72,14 @@ std::vector<std::string> own_capabilities() {
 Result<std::vector<DeviceNode>> devices_of(const ContainerSpec& spec) {
     std::vector<DeviceNode> out;
     for (const Device& device : spec.devices) {
-        struct stat status {};
-        if (::stat(device.host_path.c_str(), &status) != 0) return fail_errno("device \"" + device.host_path + "\"", errno);
+        struct stat status{};
+        if (::stat(device.host_path.c_str(), &status) != 0)
+            return fail_errno("device \"" + device.host_path + "\"", errno);
         if (!S_ISBLK(status.st_mode) && !S_ISCHR(status.st_mode)) {
-            return fail(ErrorKind::invalid, "device \"" + device.host_path + "\" is not a device: use a volume of mode Filesystem for it");
+            return fail(
+                ErrorKind::invalid,
+                "device \"" + device.host_path + "\" is not a device: use a volume of mode Filesystem for it"
+            );
         }
         out.push_back({
             .container_path = device.container_path,
@@ -53,7 +92,9 @@ Result<std::vector<DeviceNode>> devices_of(const ContainerSpec& spec) {
     return out;
 }
 
-Result<void> write_bundle(const Machine& machine, const Image& image, const ContainerDir& dir, const ContainerSpec& spec) {
+Result<void> write_bundle(
+    const Machine& machine, const Image& image, const ContainerDir& dir, const ContainerSpec& spec
+) {
     TRY_DO(make_rootfs(image, machine.paths.layer(), dir.rootfs(), dir.path(), spec.hostname));
     // Anybody in the container may write its last words.
     TRY_DO(write_plain(dir.termination_file(), "", 0666));
@@ -88,7 +129,10 @@ Result<void> forget_others(const Conmon& conmon, const Machine& machine, const C
         if (other.name != dir.name || other.attempt == dir.attempt) continue;
         const ContainerDir at{.node = dir.node, .pod = dir.pod, .name = dir.name, .attempt = other.attempt};
         if (look_at(at, other, machine.boot, now).stage == Stage::started) {
-            return fail(ErrorKind::conflict, "container \"" + dir.name + "\": attempt " + std::to_string(other.attempt) + " still runs; end it first");
+            return fail(
+                ErrorKind::conflict,
+                "container \"" + dir.name + "\": attempt " + std::to_string(other.attempt) + " still runs; end it first"
+            );
         }
         TRY_DO(conmon.remove(at));
     }
@@ -97,7 +141,12 @@ Result<void> forget_others(const Conmon& conmon, const Machine& machine, const C
 
 /// Creates the container anew: what an earlier try left, whole or not, has never run and goes first.
 Result<ContainerRecord> create(
-    const Conmon& conmon, const Machine& machine, const Image& image, const ContainerDir& dir, const ContainerSpec& spec, Timestamp now
+    const Conmon& conmon,
+    const Machine& machine,
+    const Image& image,
+    const ContainerDir& dir,
+    const ContainerSpec& spec,
+    Timestamp now
 ) {
     TRY_DO(forget_others(conmon, machine, dir, now));
     TRY_DO(conmon.remove(dir));
@@ -130,11 +179,18 @@ Machine this_machine(const DataDir& data) {
 }
 
 Result<ContainerRecord> start_container(
-    const Conmon& conmon, const Machine& machine, const Image& image, const NodeDir& node, const ContainerSpec& spec, Timestamp now
+    const Conmon& conmon,
+    const Machine& machine,
+    const Image& image,
+    const NodeDir& node,
+    const ContainerSpec& spec,
+    Timestamp now
 ) {
     const ContainerDir dir{.node = node, .pod = spec.pod_uid, .name = spec.name, .attempt = spec.attempt};
     if (!is_plain_name(spec.pod_uid.value) || !is_plain_name(spec.name)) {
-        return fail(ErrorKind::invalid, "container \"" + spec.name + "\" of pod \"" + spec.pod_uid.value + "\": not names");
+        return fail(
+            ErrorKind::invalid, "container \"" + spec.name + "\" of pod \"" + spec.pod_uid.value + "\": not names"
+        );
     }
     Result<ContainerRecord> known = read_record(dir);
     if (known) *known = look_at(dir, std::move(*known), machine.boot, now);

@@ -20,6 +20,13 @@ Machine this_machine(const DataDir& data);
 
 /// Makes sure that the container has been started once: one that runs or has ended is left as it is.
 /// Errors  not_found: image or device; invalid: the runtime refuses the program; io
-Result<ContainerRecord> start_container(const Conmon& conmon, const Machine& machine, const Image& image, const NodeDir& node, const ContainerSpec& spec, Timestamp now);
+Result<ContainerRecord> start_container(
+    const Conmon& conmon,
+    const Machine& machine,
+    const Image& image,
+    const NodeDir& node,
+    const ContainerSpec& spec,
+    Timestamp now
+);
 
 }  // namespace berth::solo

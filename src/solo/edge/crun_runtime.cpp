@@ -45,7 +45,9 @@ struct CrunRuntime::Fixed {
     }
 };
 
-Result<std::unique_ptr<CrunRuntime>> CrunRuntime::open(Executor executor, CrunParts parts, const DataDir& data, const NodeName& node) {
+Result<std::unique_ptr<CrunRuntime>> CrunRuntime::open(
+    Executor executor, CrunParts parts, const DataDir& data, const NodeName& node
+) {
     auto fixed = std::make_shared<Fixed>();
     TRY(fixed->conmon, Conmon::find(data.paths()));
     fixed->machine = this_machine(data);
@@ -118,7 +120,8 @@ Task<Result<std::vector<ContainerInfo>>> CrunRuntime::list() {
     const Timestamp now = parts_.clock.now();
     auto work = [fixed, now]() {
         std::vector<ContainerRecord> records = read_records(fixed->node);
-        for (ContainerRecord& record : records) record = look_at(fixed->dir_of(record), std::move(record), fixed->machine.boot, now);
+        for (ContainerRecord& record : records)
+            record = look_at(fixed->dir_of(record), std::move(record), fixed->machine.boot, now);
         return records;
     };
     const std::vector<ContainerRecord> records = co_await blocking(parts_.blocking, std::move(work));
@@ -142,7 +145,8 @@ std::string CrunRuntime::log_path(const Uid& pod, const std::string& container) 
 
 void CrunRuntime::watch(const ContainerRecord& record) {
     pods_[record.id] = record.pod_uid;
-    if (record.stage == Stage::started && watched_.insert(record.id).second) group_.spawn("container-process", watch_process(record));
+    if (record.stage == Stage::started && watched_.insert(record.id).second)
+        group_.spawn("container-process", watch_process(record));
 }
 
 void CrunRuntime::changed(const Uid& pod) {
@@ -154,12 +158,19 @@ Task<void> CrunRuntime::watch_exits() {
     asio::posix::stream_descriptor stream(executor, ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     // The monitor writes under another name and renames: before that there is nothing to read.
     if (::inotify_add_watch(stream.native_handle(), fixed_->node.exits().c_str(), IN_MOVED_TO) < 0) {
-        parts_.log.error("cannot watch for container exits", {{"dir", fixed_->node.exits()}, {"errno", std::to_string(errno)}});
+        parts_.log.error(
+            "cannot watch for container exits",
+            {
+                {"dir",   fixed_->node.exits() },
+                {"errno", std::to_string(errno)}
+        }
+        );
     }
     std::array<char, 16384> buffer{};
     for (;;) {
         boost::system::error_code error;
-        const std::size_t count = co_await stream.async_read_some(asio::buffer(buffer), asio::redirect_error(asio::use_awaitable, error));
+        const std::size_t count =
+            co_await stream.async_read_some(asio::buffer(buffer), asio::redirect_error(asio::use_awaitable, error));
         if (error) break;
         for (std::size_t at = 0; at + sizeof(inotify_event) <= count;) {
             inotify_event event{};
@@ -177,7 +188,8 @@ Task<void> CrunRuntime::watch_exits() {
     }
 }
 
-// The usual end is told by the exits folder. When the monitor was killed nobody writes there: the processes themselves say it.
+// The usual end is told by the exits folder. When the monitor was killed nobody writes there: the processes themselves
+// say it.
 Task<void> CrunRuntime::watch_process(ContainerRecord record) {
     for (const ProcessMark& mark : {record.process, record.monitor}) {
         Fd ended = open_process(mark);

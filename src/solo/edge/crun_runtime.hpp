@@ -28,7 +28,9 @@ struct CrunParts {
 class CrunRuntime final : public Runtime {
 public:
     /// Errors  not_found: crun or conmon is not installed; io
-    static Result<std::unique_ptr<CrunRuntime>> open(Executor executor, CrunParts parts, const DataDir& data, const NodeName& node);
+    static Result<std::unique_ptr<CrunRuntime>> open(
+        Executor executor, CrunParts parts, const DataDir& data, const NodeName& node
+    );
     ~CrunRuntime() override;
 
     Task<Result<void>> resolve_image(std::string image) override;
@@ -54,8 +56,8 @@ private:
     CrunParts parts_;
     std::shared_ptr<const Fixed> fixed_;
     std::function<void(Uid)> on_change_;
-    std::map<std::string, Uid> pods_;    ///< of containers seen, by container id
-    std::set<std::string> watched_;      ///< ids of running containers with a task
+    std::map<std::string, Uid> pods_;  ///< of containers seen, by container id
+    std::set<std::string> watched_;    ///< ids of running containers with a task
     TaskGroup group_;
 };
 

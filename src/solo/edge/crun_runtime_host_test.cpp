@@ -12,7 +12,8 @@ namespace {
 using CrunRuntimeHost = HostWorld;
 
 TEST_F(CrunRuntimeHost, RunsToItsEndAndSaysHow) {
-    const Result<void> started = await(runtime_->start(shell("id -u; cat /etc/hostname; echo last words > /dev/termination-log; exit 5")));
+    const Result<void> started =
+        await(runtime_->start(shell("id -u; cat /etc/hostname; echo last words > /dev/termination-log; exit 5")));
     ASSERT_TRUE(started) << started.error().message;
     const ContainerInfo info = wait_exited("main");
     EXPECT_EQ(info.exit_code, 5);
@@ -105,8 +106,9 @@ TEST_F(CrunRuntimeHost, MessageFromTheLog) {
 }
 
 TEST_F(CrunRuntimeHost, SeesNothingOfTheMachine) {
-    const std::string script = "ls /etc/shadow /root/.ssh /sys/fs/cgroup/memory 2>/dev/null; touch /usr/x /x 2>/dev/null && echo wrote; "
-                               "touch /tmp/ok /run/ok && echo scratch; grep -c . /proc/self/cgroup >/dev/null; berth && echo program";
+    const std::string script =
+        "ls /etc/shadow /root/.ssh /sys/fs/cgroup/memory 2>/dev/null; touch /usr/x /x 2>/dev/null && echo wrote; "
+        "touch /tmp/ok /run/ok && echo scratch; grep -c . /proc/self/cgroup >/dev/null; berth && echo program";
     ASSERT_TRUE(await(runtime_->start(shell(script))));
     EXPECT_EQ(wait_exited("main").exit_code, 0);
     EXPECT_EQ(log_text("main"), "scratch\nprogram\n");

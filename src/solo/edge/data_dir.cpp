@@ -39,8 +39,9 @@ Result<Fd> lock(const std::string& path) {
     if (::flock(held.get(), LOCK_EX | LOCK_NB) != 0) {
         const std::string owner = read_file(file).value_or("");
         return fail(
-            ErrorKind::conflict, "data directory \"" + path + "\" is in use" + (owner.empty() ? "" : " by process " + owner) +
-                                     ": stop that one, or choose another directory with --data-dir"
+            ErrorKind::conflict,
+            "data directory \"" + path + "\" is in use" + (owner.empty() ? "" : " by process " + owner) +
+                ": stop that one, or choose another directory with --data-dir"
         );
     }
     const std::string self = std::to_string(::getpid());
@@ -56,8 +57,10 @@ Result<void> copy_file(const std::string& from, const std::string& to) {
     const std::string temp = to + ".tmp";
     const Fd target(::open(temp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755));
     if (!target.is_open()) return fail_errno("open \"" + temp + "\"", errno);
-    if (const Result<void> done = copy_content(source.get(), target.get()); !done) return within("copy \"" + from + "\"", done.error());
-    if (::fchmod(target.get(), 0755) != 0 || ::fdatasync(target.get()) != 0) return fail_errno("sync \"" + temp + "\"", errno);
+    if (const Result<void> done = copy_content(source.get(), target.get()); !done)
+        return within("copy \"" + from + "\"", done.error());
+    if (::fchmod(target.get(), 0755) != 0 || ::fdatasync(target.get()) != 0)
+        return fail_errno("sync \"" + temp + "\"", errno);
     if (::rename(temp.c_str(), to.c_str()) != 0) return fail_errno("rename to \"" + to + "\"", errno);
     return {};
 }
@@ -65,12 +68,13 @@ Result<void> copy_file(const std::string& from, const std::string& to) {
 /// A copy under a name that tells versions apart: a running container keeps the program it was started with.
 Result<std::string> place_program(const std::string& program, const std::string& folder) {
     if (program.empty()) return std::string();
-    struct stat status {};
+    struct stat status{};
     if (::stat(program.c_str(), &status) != 0) return fail_errno("program \"" + program + "\"", errno);
-    const std::string mark = std::to_string(status.st_dev) + "/" + std::to_string(status.st_ino) + "/" + std::to_string(status.st_size) + "/" +
-                             std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
+    const std::string mark = std::to_string(status.st_dev) + "/" + std::to_string(status.st_ino) + "/" +
+                             std::to_string(status.st_size) + "/" + std::to_string(status.st_mtim.tv_sec) + "." +
+                             std::to_string(status.st_mtim.tv_nsec);
     const std::string name = "berth-" + short_hash(mark);
-    struct stat there {};
+    struct stat there{};
     const bool is_there = ::stat((folder + "/" + name).c_str(), &there) == 0 && there.st_size == status.st_size;
     if (!is_there) TRY_DO(copy_file(program, folder + "/" + name));
     for (const std::string& other : list_dir(folder)) {
@@ -81,7 +85,8 @@ Result<std::string> place_program(const std::string& program, const std::string&
 
 Result<void> make_layout(const DataPaths& paths) {
     for (const std::string& shared : {paths.images(), paths.layer() + "/bin"}) TRY_DO(make_dirs(shared, 0755));
-    for (const std::string& own : {paths.nodes(), paths.image_cache(), paths.programs(), paths.crun_state(), paths.sockets()}) {
+    for (const std::string& own :
+         {paths.nodes(), paths.image_cache(), paths.programs(), paths.crun_state(), paths.sockets()}) {
         TRY_DO(make_dirs(own, 0700));
     }
     for (const std::string_view name : kProgramNames) {
@@ -95,7 +100,8 @@ Result<void> make_layout(const DataPaths& paths) {
 bool is_self_bind(const std::vector<MountPoint>& mounts, const MountPoint& mount) {
     for (const MountPoint& parent : mounts) {
         if (parent.id != mount.parent) continue;
-        const std::string inside = parent.path == "/" ? mount.path : mount.path.substr(std::min(parent.path.size(), mount.path.size()));
+        const std::string inside =
+            parent.path == "/" ? mount.path : mount.path.substr(std::min(parent.path.size(), mount.path.size()));
         return mount.root == (parent.root == "/" ? "" : parent.root) + (inside.empty() ? "/" : inside);
     }
     return false;
@@ -107,7 +113,8 @@ void end_containers(const DataPaths& paths) {
     if (!crun || !mounts) return;
     for (const std::string& id : list_dir(paths.crun_state())) {
         const Command command{
-            .argv = {*crun, "--root", paths.crun_state(), "delete", "--force", id}, .hidden_mounts = hybrid_cgroup2_mounts(*mounts)
+            .argv = {*crun, "--root", paths.crun_state(), "delete", "--force", id},
+            .hidden_mounts = hybrid_cgroup2_mounts(*mounts)
         };
         static_cast<void>(run(command, kRuntimeLimit));
     }
@@ -123,7 +130,10 @@ void end_containers(const DataPaths& paths) {
 std::string DataPaths::cgroup() const { return "/berth-" + short_hash(path); }
 
 Result<DataDir> DataDir::open(const std::string& path, const std::string& program) {
-    if (::geteuid() != 0) return fail(ErrorKind::forbidden, "berth up needs root to mount volumes and start containers: run it with sudo");
+    if (::geteuid() != 0)
+        return fail(
+            ErrorKind::forbidden, "berth up needs root to mount volumes and start containers: run it with sudo"
+        );
     TRY_DO(make_dirs(path, 0711));
     DataDir out;
     TRY(out.paths_.path, resolved(path));
@@ -146,7 +156,8 @@ Result<void> clean_up(const std::string& path) {
     TRY_DO(remove_cgroup(paths.cgroup()));
     const MountPoint* own = mount_at(mounts, paths.path);
     if (own != nullptr && is_self_bind(mounts, *own)) {
-        // The lock file and the shell of whoever asked may be inside: the mount leaves the tree now, and ends with them.
+        // The lock file and the shell of whoever asked may be inside: the mount leaves the tree now, and ends with
+        // them.
         if (::umount2(paths.path.c_str(), MNT_DETACH) != 0) return fail_errno("unmount \"" + paths.path + "\"", errno);
     }
     return {};
@@ -158,7 +169,13 @@ Result<void> purge(const std::string& path) {
     TRY(const std::string real, resolved(path));
     const DataPaths paths{real};
     for (const std::string& folder :
-         {paths.nodes(), paths.image_cache(), paths.layer(), paths.programs(), paths.crun_state(), paths.sockets(), real + "/lock"}) {
+         {paths.nodes(),
+          paths.image_cache(),
+          paths.layer(),
+          paths.programs(),
+          paths.crun_state(),
+          paths.sockets(),
+          real + "/lock"}) {
         TRY_DO(remove_tree(folder));
     }
     return {};

@@ -1,4 +1,5 @@
-// The data directory of one `berth up`: where everything of it lies, who may use it, and the mount that all others are below.
+// The data directory of one `berth up`: where everything of it lies, who may use it, and the mount that all others are
+// below.
 #pragma once
 
 #include <memory>

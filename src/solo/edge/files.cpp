@@ -64,7 +64,8 @@ Result<void> empty_dir(int top, int dir, int depth, std::int64_t& moved);
 
 Result<void> remove_entry(int top, int dir, const std::string& name, int depth, std::int64_t& moved) {
     if (::unlinkat(dir, name.c_str(), 0) == 0 || errno == ENOENT) return {};
-    if (errno == EBUSY) return fail(ErrorKind::conflict, "remove " + quoted(name) + ": a mount is on it; unmount it first");
+    if (errno == EBUSY)
+        return fail(ErrorKind::conflict, "remove " + quoted(name) + ": a mount is on it; unmount it first");
     if (errno != EISDIR && errno != EPERM) return fail_errno("remove " + quoted(name), errno);
     if (depth >= kDepthMax) {
         // Each level holds a descriptor: what lies too deep is moved to the top and dealt with from there.
@@ -81,7 +82,8 @@ Result<void> remove_entry(int top, int dir, const std::string& name, int depth, 
     if (!child.is_open()) return errno == ENOENT ? Result<void>{} : fail_errno("open " + quoted(name), errno);
     TRY_DO(empty_dir(top, child.get(), depth + 1, moved));
     if (::unlinkat(dir, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
-    if (errno == EBUSY) return fail(ErrorKind::conflict, "remove " + quoted(name) + ": a mount is on it; unmount it first");
+    if (errno == EBUSY)
+        return fail(ErrorKind::conflict, "remove " + quoted(name) + ": a mount is on it; unmount it first");
     return fail_errno("remove " + quoted(name), errno);
 }
 
@@ -95,14 +97,15 @@ Result<void> empty_dir(int top, int dir, int depth, std::int64_t& moved) {
 }
 
 Result<void> give_entry(int dir, const char* name, gid_t group, int depth) {
-    struct stat status {};
+    struct stat status{};
     if (::fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return fail_errno("stat " + quoted(name), errno);
     if (::fchownat(dir, name, static_cast<uid_t>(-1), group, AT_SYMLINK_NOFOLLOW) != 0) {
         return fail_errno("chown " + quoted(name), errno);
     }
     if (S_ISLNK(status.st_mode)) return {};
     const mode_t more = S_ISDIR(status.st_mode) ? (S_IRWXG | S_ISGID) : (S_IRGRP | S_IWGRP);
-    if (::fchmodat(dir, name, (status.st_mode | more) & 07777, 0) != 0) return fail_errno("chmod " + quoted(name), errno);
+    if (::fchmodat(dir, name, (status.st_mode | more) & 07777, 0) != 0)
+        return fail_errno("chmod " + quoted(name), errno);
     if (!S_ISDIR(status.st_mode)) return {};
     if (depth >= kDepthMax) return {};  // deeper folders keep their owner; nothing of ours lies there
     const Fd child(open_beneath(dir, name, O_RDONLY | O_DIRECTORY));
@@ -183,7 +186,8 @@ Result<void> write_durably(const std::string& path, std::string_view content, mo
     const Fd file(::mkostemp(temp.data(), O_CLOEXEC));
     if (!file.is_open()) return fail_errno("make a file in " + quoted(dir), errno);
     Result<void> done = write_all(file.get(), content, path);
-    if (done && (::fchmod(file.get(), mode) != 0 || ::fsync(file.get()) != 0)) done = fail_errno("sync " + quoted(path), errno);
+    if (done && (::fchmod(file.get(), mode) != 0 || ::fsync(file.get()) != 0))
+        done = fail_errno("sync " + quoted(path), errno);
     if (done && ::rename(temp.c_str(), path.c_str()) != 0) done = fail_errno("rename to " + quoted(path), errno);
     if (!done) {
         ::unlink(temp.c_str());
@@ -202,17 +206,19 @@ Result<void> write_plain(const std::string& path, std::string_view content, mode
 Result<void> make_dirs(const std::string& path, mode_t mode) {
     for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
         const std::string above = path.substr(0, at);
-        if (::mkdir(above.c_str(), 0755) != 0 && errno != EEXIST) return fail_errno("make directory " + quoted(above), errno);
+        if (::mkdir(above.c_str(), 0755) != 0 && errno != EEXIST)
+            return fail_errno("make directory " + quoted(above), errno);
     }
     if (::mkdir(path.c_str(), mode) == 0) {
         if (::chmod(path.c_str(), mode) != 0) return fail_errno("chmod " + quoted(path), errno);
         return {};
     }
     if (errno != EEXIST) return fail_errno("make directory " + quoted(path), errno);
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) != 0) return fail_errno("stat " + quoted(path), errno);
     if (!S_ISDIR(status.st_mode)) return fail_errno("make directory " + quoted(path), ENOTDIR);
-    if ((status.st_mode & 07777) != mode && ::chmod(path.c_str(), mode) != 0) return fail_errno("chmod " + quoted(path), errno);
+    if ((status.st_mode & 07777) != mode && ::chmod(path.c_str(), mode) != 0)
+        return fail_errno("chmod " + quoted(path), errno);
     return {};
 }
 
@@ -234,7 +240,7 @@ std::vector<std::string> list_dir(const std::string& path) {
 }
 
 bool exists(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     return ::lstat(path.c_str(), &status) == 0;
 }
 
@@ -256,12 +262,13 @@ Result<void> remove_tree_at(int dir, const std::string& name) {
     if (!top.is_open()) return fail_errno("remove " + quoted(name), errno);
     std::int64_t moved = 0;
     TRY_DO(empty_dir(top.get(), top.get(), 0, moved));
-    if (::unlinkat(dir, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) return fail_errno("remove " + quoted(name), errno);
+    if (::unlinkat(dir, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
+        return fail_errno("remove " + quoted(name), errno);
     return {};
 }
 
 Result<void> copy_content(int from, int to) {
-    struct stat status {};
+    struct stat status{};
     if (::fstat(from, &status) != 0) return fail_errno("stat", errno);
     if (::ioctl(to, FICLONE, from) == 0) return {};
     if (::ftruncate(to, status.st_size) != 0) return fail_errno("make room", errno);
@@ -279,7 +286,7 @@ Result<void> copy_content(int from, int to) {
 }
 
 Result<void> give_to_group(const std::string& path, gid_t group) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) != 0) return fail_errno("stat " + quoted(path), errno);
     const mode_t wanted = S_ISDIR(status.st_mode) ? (S_IRWXG | S_ISGID) : (S_IRGRP | S_IWGRP);
     if (status.st_gid == group && (status.st_mode & wanted) == wanted) return {};

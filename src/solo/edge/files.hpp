@@ -14,7 +14,8 @@ namespace berth::solo {
 /// The content of a regular file. Errors  not_found; invalid: larger than 16 MiB; io
 Result<std::string> read_file(const std::string& path);
 
-/// Replaces a file so that after a crash it has the old or the whole new content (temp, fsync, rename, fsync of the folder).
+/// Replaces a file so that after a crash it has the old or the whole new content (temp, fsync, rename, fsync of the
+/// folder).
 Result<void> write_durably(const std::string& path, std::string_view content, mode_t mode);
 
 /// Writes a file without asking the disk; for what is made anew after a crash.

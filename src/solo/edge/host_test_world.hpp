@@ -45,7 +45,8 @@ protected:
 
     /// As after a restart of the process: the object is new, the machine is as it was.
     void open_runtime() {
-        Result<std::unique_ptr<CrunRuntime>> opened = CrunRuntime::open(context_.get_executor(), {pool_, clock_, log_, *images_}, *data_, NodeName{"n1"});
+        Result<std::unique_ptr<CrunRuntime>> opened =
+            CrunRuntime::open(context_.get_executor(), {pool_, clock_, log_, *images_}, *data_, NodeName{"n1"});
         ASSERT_TRUE(opened) << opened.error().message;
         runtime_ = std::move(*opened);
         runtime_->on_change([this](const Uid& pod) { changed_.push_back(pod.value); });
@@ -73,11 +74,11 @@ protected:
     }
 
     void run_until(const std::function<bool()>& done) {
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        const Monotonic limit = clock_.monotonic() + std::chrono::seconds(60);
         while (!done()) {
             if (context_.stopped()) context_.restart();
             context_.run_one_for(std::chrono::seconds(1));
-            ASSERT_LT(std::chrono::steady_clock::now(), limit) << "nothing happened for too long";
+            ASSERT_LT(clock_.monotonic(), limit) << "nothing happened for too long";
         }
     }
 
@@ -95,7 +96,8 @@ protected:
     ContainerInfo wait_exited(const std::string& name) {
         for (;;) {
             std::optional<ContainerInfo> info = find(name);
-            if (!info || info->phase == ContainerPhase::exited || testing::Test::HasFatalFailure()) return info.value_or(ContainerInfo{});
+            if (!info || info->phase == ContainerPhase::exited || testing::Test::HasFatalFailure())
+                return info.value_or(ContainerInfo{});
             changed_.clear();
             run_until([&] { return !changed_.empty(); });
         }
@@ -117,7 +119,9 @@ protected:
     }
 
     /// The log's text without its CRI prefixes.
-    std::string log_text(const std::string& name) const { return log_tail(read_file(runtime_->log_path(pod_, name)).value_or("")); }
+    std::string log_text(const std::string& name) const {
+        return log_tail(read_file(runtime_->log_path(pod_, name)).value_or(""));
+    }
 
     const Uid pod_{"11111111-2222-4333-8444-555555555555"};
     std::string path_;

@@ -69,7 +69,10 @@ inline std::string write_blob(const std::string& layout, const std::string& cont
 
 /// Writes an image layout with these layers. Returns the digests of its layers.
 inline std::vector<std::string> write_image(
-    const std::string& layout, const std::vector<std::vector<TestEntry>>& layers, const std::string& config = R"({"config":{}})", const std::string& tag = "latest"
+    const std::string& layout,
+    const std::vector<std::vector<TestEntry>>& layers,
+    const std::string& config = R"({"config":{}})",
+    const std::string& tag = "latest"
 ) {
     std::vector<std::string> digests;
     json::Array descriptors;
@@ -80,7 +83,9 @@ inline std::vector<std::string> write_image(
         descriptors.push_back(json::Value(std::move(descriptor)));
     }
     json::Object manifest;
-    manifest["config"] = json::Object{{"digest", write_blob(layout, config)}};
+    manifest["config"] = json::Object{
+        {"digest", write_blob(layout, config)}
+    };
     manifest["layers"] = std::move(descriptors);
     const std::string digest = write_blob(layout, json::print(json::Value(std::move(manifest))));
     const std::string index = R"({"schemaVersion":2,"manifests":[{"digest":")" + digest +

@@ -83,7 +83,8 @@ public:
         Reader reader(archive_read_new(), archive_read_free);
         archive_read_support_format_tar(reader.get());
         archive_read_support_filter_gzip(reader.get());
-        if (archive_read_open_filename(reader.get(), path_.c_str(), kPiece) != ARCHIVE_OK) return broken(path_, reader.get());
+        if (archive_read_open_filename(reader.get(), path_.c_str(), kPiece) != ARCHIVE_OK)
+            return broken(path_, reader.get());
         for (;;) {
             archive_entry* entry = nullptr;
             const int next = archive_read_next_header(reader.get(), &entry);
@@ -125,7 +126,11 @@ Result<std::string> choose(const json::Value& index, const std::string& tag) {
         const bool has_tag = tag.empty() || name == tag || name.ends_with(":" + tag);
         if (has_tag && is_for_this_machine(each)) fitting.push_back(&each);
     }
-    if (fitting.empty()) return fail(ErrorKind::not_found, "no manifest for tag \"" + tag + "\" and this machine; there is " + (known.empty() ? "none" : known));
+    if (fitting.empty())
+        return fail(
+            ErrorKind::not_found,
+            "no manifest for tag \"" + tag + "\" and this machine; there is " + (known.empty() ? "none" : known)
+        );
     if (fitting.size() > 1 && tag.empty()) {
         for (const json::Value* each : fitting) {
             if (json::text_at(*each, kRefName) == "latest") return std::string(json::text_at(*each, "/digest"));
@@ -137,17 +142,19 @@ Result<std::string> choose(const json::Value& index, const std::string& tag) {
 Result<json::Value> blob_document(ImageSource& source, const std::string& digest) {
     TRY(const std::string path, blob_path(digest));
     TRY(const std::string text, read_document(source, path));
-    if ("sha256:" + sha256_hex(text) != digest) return fail(ErrorKind::invalid, "\"" + path + "\" is damaged: its digest differs; copy the image again");
+    if ("sha256:" + sha256_hex(text) != digest)
+        return fail(ErrorKind::invalid, "\"" + path + "\" is damaged: its digest differs; copy the image again");
     return json::parse(text);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<ImageSource>> open_image_source(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) != 0) return fail(ErrorKind::not_found, "no \"" + path + "\"");
     if (S_ISDIR(status.st_mode)) {
-        if (!exists(path + "/index.json")) return fail(ErrorKind::invalid, "\"" + path + "\" has no index.json: it is no OCI image layout");
+        if (!exists(path + "/index.json"))
+            return fail(ErrorKind::invalid, "\"" + path + "\" has no index.json: it is no OCI image layout");
         return std::make_unique<DirectorySource>(path);
     }
     if (!S_ISREG(status.st_mode)) return fail(ErrorKind::invalid, "\"" + path + "\" is neither a directory nor a file");
@@ -168,8 +175,10 @@ Result<std::string> read_document(ImageSource& source, const std::string& path) 
 Result<std::string> blob_path(std::string_view digest) {
     constexpr std::string_view kPrefix = "sha256:";
     const std::string_view hex = digest.starts_with(kPrefix) ? digest.substr(kPrefix.size()) : "";
-    const bool is_hex = std::ranges::all_of(hex, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-    if (hex.size() != 64 || !is_hex) return fail(ErrorKind::invalid, "digest \"" + std::string(digest) + "\" is not sha256:<64 hex digits>");
+    const bool is_hex =
+        std::ranges::all_of(hex, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    if (hex.size() != 64 || !is_hex)
+        return fail(ErrorKind::invalid, "digest \"" + std::string(digest) + "\" is not sha256:<64 hex digits>");
     return "blobs/sha256/" + std::string(hex);
 }
 

@@ -45,7 +45,9 @@ bool is_disk_image(const std::string& tree) {
     return !exists(tree + "/bin") && !exists(tree + "/usr");
 }
 
-Image image_of(const std::string& reference, const std::string& digest, const std::string& tree, const json::Value& config) {
+Image image_of(
+    const std::string& reference, const std::string& digest, const std::string& tree, const json::Value& config
+) {
     Image out;
     out.reference = reference;
     out.id = digest;
@@ -66,7 +68,11 @@ Result<std::vector<Images::Place>> Images::places_of(const std::string& referenc
     std::vector<Place> out;
     if (plain == "berth.local/guest") {
         if (guest_archive_.empty()) {
-            return fail(ErrorKind::not_found, "image \"" + reference + "\": the guest disk is not part of this installation; build it with ./dev build");
+            return fail(
+                ErrorKind::not_found,
+                "image \"" + reference +
+                    "\": the guest disk is not part of this installation; build it with ./dev build"
+            );
         }
         out.push_back({guest_archive_, ""});
         return out;
@@ -75,13 +81,20 @@ Result<std::vector<Images::Place>> Images::places_of(const std::string& referenc
         if (!reference.starts_with(scheme)) continue;
         const auto [path, path_tag] = split_tag(reference.substr(scheme.size()));
         if (!path.starts_with("/")) {
-            return fail(ErrorKind::invalid, "image \"" + reference + "\": the path must be absolute: " + std::string(scheme) + "/path[:tag]");
+            return fail(
+                ErrorKind::invalid,
+                "image \"" + reference + "\": the path must be absolute: " + std::string(scheme) + "/path[:tag]"
+            );
         }
         out.push_back({path, path_tag});
         return out;
     }
     if (leaves_its_folder(reference)) {
-        return fail(ErrorKind::invalid, "image \"" + reference + "\": not a reference; use a name below " + paths_.images() + ", oci:/dir or oci-archive:/file");
+        return fail(
+            ErrorKind::invalid,
+            "image \"" + reference + "\": not a reference; use a name below " + paths_.images() +
+                ", oci:/dir or oci-archive:/file"
+        );
     }
     for (const char* ending : {"", ".tar", ".oci.tar"}) out.push_back({paths_.images() + "/" + reference + ending, ""});
     if (tag.empty()) return out;
@@ -91,7 +104,8 @@ Result<std::vector<Images::Place>> Images::places_of(const std::string& referenc
 
 Result<Image> Images::resolve(const std::string& reference) const {
     const std::string plain = split_tag(reference).first;
-    if (plain == "berth.local/launcher" || plain == "berth.local/worker") return Image{.reference = reference, .id = plain};
+    if (plain == "berth.local/launcher" || plain == "berth.local/worker")
+        return Image{.reference = reference, .id = plain};
     TRY(const std::vector<Place> places, places_of(reference));
     std::string tried;
     for (const Place& place : places) {
@@ -102,7 +116,8 @@ Result<Image> Images::resolve(const std::string& reference) const {
     }
     const bool is_own = plain.starts_with(kOwnPrefix);
     const std::string remedy = is_own ? "berth.local has launcher, worker and guest"
-                                      : "registries are not asked: put the image there with skopeo copy docker://" + reference + " oci:" + places.front().path;
+                                      : "registries are not asked: put the image there with skopeo copy docker://" +
+                                            reference + " oci:" + places.front().path;
     return fail(ErrorKind::not_found, "image \"" + reference + "\" not found: " + tried + ": " + remedy);
 }
 
@@ -114,7 +129,8 @@ Result<Image> Images::load(const std::string& reference, const Place& place) con
     const std::string folder = paths_.image_cache() + "/sha256-" + blob.substr(blob.rfind('/') + 1);
     const std::string tree = folder + "/rootfs";
     if (!exists(folder)) {
-        if (const Result<void> done = unpack(place, folder); !done) return within("\"" + place.path + "\"", done.error());
+        if (const Result<void> done = unpack(place, folder); !done)
+            return within("\"" + place.path + "\"", done.error());
     }
     return image_of(reference, manifest->digest, tree, manifest->config);
 }

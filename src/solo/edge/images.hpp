@@ -12,7 +12,8 @@ namespace berth::solo {
 class Images {
 public:
     /// guest_archive  the containerDisk behind "berth.local/guest", an OCI archive; "" = none
-    Images(DataPaths paths, std::string guest_archive) : paths_(std::move(paths)), guest_archive_(std::move(guest_archive)) {}
+    Images(DataPaths paths, std::string guest_archive)
+        : paths_(std::move(paths)), guest_archive_(std::move(guest_archive)) {}
 
     /// The image behind a reference, its layers unpacked. Blocks; safe to call from several threads and processes.
     ///

@@ -8,9 +8,14 @@
 namespace berth::solo {
 namespace {
 
-const std::vector<TestEntry> kDisk = {{'f', "disk/disk.qcow2", "bytes"}};
-const std::vector<TestEntry> kShell = {{'f', "bin/sh", "#!"}};
-constexpr const char* kConfig = R"({"config":{"Entrypoint":["/bin/sh"],"Cmd":["-c","x"],"Env":["A=1"],"WorkingDir":"/w"}})";
+const std::vector<TestEntry> kDisk = {
+    {'f', "disk/disk.qcow2", "bytes"}
+};
+const std::vector<TestEntry> kShell = {
+    {'f', "bin/sh", "#!"}
+};
+constexpr const char* kConfig =
+    R"({"config":{"Entrypoint":["/bin/sh"],"Cmd":["-c","x"],"Env":["A=1"],"WorkingDir":"/w"}})";
 
 /// An archive of a layout: its index and blobs, in an order that needs more than one pass.
 void write_archive(const std::string& layout, const std::string& file) {
@@ -50,8 +55,12 @@ TEST(Images, DiskAndUserland) {
     EXPECT_TRUE(guest->is_disk);
     EXPECT_EQ(guest->userland, Userland::host_usr);
     EXPECT_EQ(read_file(guest->tree + "/disk/disk.qcow2"), "bytes");
-    for (const std::string& reference : {std::string("tools/shell"), std::string("tools/shell:v1"), "oci:" + world.paths.images() + "/tools/shell:v1",
-                                         std::string("other"), "oci-archive:" + world.paths.images() + "/other.oci.tar"}) {
+    for (const std::string& reference :
+         {std::string("tools/shell"),
+          std::string("tools/shell:v1"),
+          "oci:" + world.paths.images() + "/tools/shell:v1",
+          std::string("other"),
+          "oci-archive:" + world.paths.images() + "/other.oci.tar"}) {
         SCOPED_TRACE(reference);
         const Result<Image> shell = world.images.resolve(reference);
         ASSERT_TRUE(shell) << shell.error().message;
@@ -77,24 +86,27 @@ TEST(Images, ErrorsSayWhatWasTried) {
     write_image(world.paths.images() + "/tagged", {kShell}, kConfig, "v1");
     const std::string folder = world.paths.images();
     const Row rows[] = {
-        {"quay.io/x/y:1", ErrorKind::not_found, {folder + "/quay.io/x/y:1", folder + "/quay.io/x/y.oci.tar", "skopeo copy docker://quay.io/x/y:1"}},
-        {"berth.local/guest", ErrorKind::not_found, {"guest.oci.tar"}},
-        {"berth.local/nope", ErrorKind::not_found, {"launcher, worker and guest"}},
-        {"oci:relative", ErrorKind::invalid, {"must be absolute"}},
-        {"oci:/no/such/dir", ErrorKind::not_found, {"/no/such/dir"}},
-        {"../../etc", ErrorKind::invalid, {"not a reference"}},
-        {"/etc/passwd", ErrorKind::invalid, {"not a reference"}},
-        {"", ErrorKind::invalid, {"not a reference"}},
-        {"empty", ErrorKind::invalid, {"no index.json"}},
-        {"text", ErrorKind::invalid, {"read archive"}},
-        {"oci:" + folder + "/tagged:v2", ErrorKind::not_found, {"\"v2\"", "there is \"v1\""}},
+        {"quay.io/x/y:1",
+         ErrorKind::not_found,
+         {folder + "/quay.io/x/y:1", folder + "/quay.io/x/y.oci.tar", "skopeo copy docker://quay.io/x/y:1"}},
+        {"berth.local/guest",            ErrorKind::not_found, {"guest.oci.tar"}                           },
+        {"berth.local/nope",             ErrorKind::not_found, {"launcher, worker and guest"}              },
+        {"oci:relative",                 ErrorKind::invalid,   {"must be absolute"}                        },
+        {"oci:/no/such/dir",             ErrorKind::not_found, {"/no/such/dir"}                            },
+        {"../../etc",                    ErrorKind::invalid,   {"not a reference"}                         },
+        {"/etc/passwd",                  ErrorKind::invalid,   {"not a reference"}                         },
+        {"",                             ErrorKind::invalid,   {"not a reference"}                         },
+        {"empty",                        ErrorKind::invalid,   {"no index.json"}                           },
+        {"text",                         ErrorKind::invalid,   {"read archive"}                            },
+        {"oci:" + folder + "/tagged:v2", ErrorKind::not_found, {"\"v2\"", "there is \"v1\""}               },
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(row.reference);
         const Result<Image> image = world.images.resolve(row.reference);
         ASSERT_FALSE(image);
         EXPECT_EQ(image.error().kind, row.kind) << image.error().message;
-        for (const std::string& part : row.says) EXPECT_NE(image.error().message.find(part), std::string::npos) << image.error().message;
+        for (const std::string& part : row.says)
+            EXPECT_NE(image.error().message.find(part), std::string::npos) << image.error().message;
     }
 }
 
@@ -116,7 +128,8 @@ TEST(ContainerDisk, CopiesTheOneFile) {
 }
 
 TEST(ContainerDisk, Arguments) {
-    const Result<ContainerDiskWish> wish = container_disk_wish({"--copy-path", "/a/disk_0", "--target=/a/root.img", "--image-path", "/disk/x"});
+    const Result<ContainerDiskWish> wish =
+        container_disk_wish({"--copy-path", "/a/disk_0", "--target=/a/root.img", "--image-path", "/disk/x"});
     ASSERT_TRUE(wish);
     EXPECT_EQ(*wish, (ContainerDiskWish{"/a/disk_0", "/a/root.img", "/disk/x"}));
     EXPECT_FALSE(container_disk_wish({}));

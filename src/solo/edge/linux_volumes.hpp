@@ -17,9 +17,14 @@ public:
         Uid pod, std::string volume, bool in_memory, std::optional<std::int64_t> fs_group, bool propagates
     ) override;
     Task<Result<std::string>> write_files(
-        Uid pod, std::string volume, std::map<std::string, std::string> files, std::int64_t mode, std::optional<std::int64_t> fs_group
+        Uid pod,
+        std::string volume,
+        std::map<std::string, std::string> files,
+        std::int64_t mode,
+        std::optional<std::int64_t> fs_group
     ) override;
-    Task<Result<std::string>> open_path(std::string path, std::string type, std::optional<std::int64_t> fs_group) override;
+    Task<Result<std::string>> open_path(std::string path, std::string type, std::optional<std::int64_t> fs_group)
+        override;
     /// Also removes the pod's control groups. Errors  conflict: a mount or a process is still in use, and which
     Task<Result<void>> remove_pod_dir(Uid pod) override;
     Task<Result<std::vector<Uid>>> list_pods() override;

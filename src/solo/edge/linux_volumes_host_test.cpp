@@ -44,15 +44,29 @@ protected:
 TEST_F(LinuxVolumesHost, FolderVolumesInAContainer) {
     const std::string scratch = *await(volumes_->make_empty_dir(pod_, "scratch", false, 107, false));
     const std::string memory = *await(volumes_->make_empty_dir(pod_, "memory", true, std::nullopt, false));
-    const std::string files = *await(volumes_->write_files(pod_, "conf", {{"a", "1"}, {"dir/b", "2"}}, 0440, 107));
+    const std::string files = *await(volumes_->write_files(
+        pod_,
+        "conf",
+        {
+            {"a",     "1"},
+            {"dir/b", "2"}
+    },
+        0440,
+        107
+    ));
     const std::string claim = *await(volumes_->make_volume("pvc-1", 1_GiB, false));
-    ContainerSpec spec = shell("echo x >/scratch/x; echo y >/memory/y; stat -f -c %T /memory; cat /conf/a /conf/dir/b; echo z >/pvc/disk.img; "
-                               "stat -c '%u:%g' /pvc/disk.img; touch /ro/x 2>/dev/null || echo read-only; ls /deep/er");
+    ContainerSpec spec = shell(
+        "echo x >/scratch/x; echo y >/memory/y; stat -f -c %T /memory; cat /conf/a /conf/dir/b; echo z >/pvc/disk.img; "
+        "stat -c '%u:%g' /pvc/disk.img; touch /ro/x 2>/dev/null || echo read-only; ls /deep/er"
+    );
     spec.fs_group = 107;
     spec.mounts = {
-        {.host_path = scratch, .container_path = "/scratch"}, {.host_path = memory, .container_path = "/memory"},
-        {.host_path = files, .container_path = "/conf", .read_only = true}, {.host_path = claim, .container_path = "/pvc"},
-        {.host_path = claim, .container_path = "/ro", .read_only = true}, {.host_path = claim, .container_path = "/deep/er/claim"},
+        {.host_path = scratch, .container_path = "/scratch"},
+        {.host_path = memory, .container_path = "/memory"},
+        {.host_path = files, .container_path = "/conf", .read_only = true},
+        {.host_path = claim, .container_path = "/pvc"},
+        {.host_path = claim, .container_path = "/ro", .read_only = true},
+        {.host_path = claim, .container_path = "/deep/er/claim"},
     };
     EXPECT_EQ(printed_by(spec), "tmpfs\n12107:107\nread-only\nclaim\n");
     EXPECT_EQ(read_file(scratch + "/x"), "x\n");
@@ -60,16 +74,30 @@ TEST_F(LinuxVolumesHost, FolderVolumesInAContainer) {
 
     ASSERT_EQ(await(volumes_->make_empty_dir(pod_, "scratch", false, 107, false)), scratch);
     EXPECT_EQ(read_file(scratch + "/x"), "x\n") << "made again, it keeps its content";
-    ASSERT_TRUE(await(volumes_->write_files(pod_, "conf", {{"a", "3"}}, 0440, 107)));
+    ASSERT_TRUE(await(volumes_->write_files(
+        pod_,
+        "conf",
+        {
+            {"a", "3"}
+    },
+        0440,
+        107
+    )));
     EXPECT_EQ(list_dir(files), std::vector<std::string>{"a"});
 }
 
 TEST_F(LinuxVolumesHost, LaterMountsArriveOnce) {
     const std::string hotplug = *await(volumes_->make_empty_dir(pod_, "hotplug-disks", false, std::nullopt, true));
     ASSERT_EQ(await(volumes_->make_empty_dir(pod_, "hotplug-disks", false, std::nullopt, true)), hotplug);
-    ContainerSpec spec = shell("while [ ! -s /var/run/kubevirt/hotplug-disks/d.img ]; do sleep 0.02; done; cat /var/run/kubevirt/hotplug-disks/d.img; "
-                               "grep -c d.img /proc/self/mountinfo; while [ -s /var/run/kubevirt/hotplug-disks/d.img ]; do sleep 0.02; done; echo gone");
-    spec.mounts = {{.host_path = hotplug, .container_path = "/var/run/kubevirt/hotplug-disks", .follows_host = true}};
+    ContainerSpec spec = shell(
+        "while [ ! -s /var/run/kubevirt/hotplug-disks/d.img ]; do sleep 0.02; done; cat "
+        "/var/run/kubevirt/hotplug-disks/d.img; "
+        "grep -c d.img /proc/self/mountinfo; while [ -s /var/run/kubevirt/hotplug-disks/d.img ]; do sleep 0.02; done; "
+        "echo gone"
+    );
+    spec.mounts = {
+        {.host_path = hotplug, .container_path = "/var/run/kubevirt/hotplug-disks", .follows_host = true}
+    };
     ASSERT_TRUE(write_plain(path_ + "/source", "disk\n", 0666));
     ASSERT_TRUE(write_plain(hotplug + "/d.img", "", 0666));
     ASSERT_TRUE(await(runtime_->start(spec)));
@@ -85,14 +113,23 @@ TEST_F(LinuxVolumesHost, BlockVolume) {
     ASSERT_TRUE(made) << made.error().message;
     ASSERT_EQ(await(volumes_->make_volume("pvc-2", 8_MiB, true)), *made) << "made once";
     const std::string path = *await(volumes_->make_empty_dir(pod_, "hotplug-disks", false, std::nullopt, true));
-    ContainerSpec spec = shell("printf data | dd of=/dev/root conv=notrunc 2>/dev/null; head -c 4 /path/v/uid; echo; stat -c '%u:%g %a' /dev/root; "
-                               "head -c 1 /dev/other 2>/dev/null || echo denied");
-    spec.devices = {{.host_path = *made, .container_path = "/dev/root"}, {.host_path = *made, .container_path = "/path/v/uid"}};
-    spec.mounts = {{.host_path = path, .container_path = "/path", .follows_host = true}};
+    ContainerSpec spec = shell(
+        "printf data | dd of=/dev/root conv=notrunc 2>/dev/null; head -c 4 /path/v/uid; echo; stat -c '%u:%g %a' "
+        "/dev/root; "
+        "head -c 1 /dev/other 2>/dev/null || echo denied"
+    );
+    spec.devices = {
+        {.host_path = *made, .container_path = "/dev/root"  },
+        {.host_path = *made, .container_path = "/path/v/uid"}
+    };
+    spec.mounts = {
+        {.host_path = path, .container_path = "/path", .follows_host = true}
+    };
     EXPECT_EQ(printed_by(spec), "data\n107:107 660\ndenied\n");
-    struct stat node {};
-    struct stat device {};
-    ASSERT_EQ(::stat((path + "/v/uid").c_str(), &node), 0) << "the node lies in the emptyDir, where the node agent looks for it";
+    struct stat node{};
+    struct stat device{};
+    ASSERT_EQ(::stat((path + "/v/uid").c_str(), &node), 0)
+        << "the node lies in the emptyDir, where the node agent looks for it";
     ASSERT_EQ(::stat(made->c_str(), &device), 0);
     EXPECT_EQ(node.st_rdev, device.st_rdev);
     spec.attempt = 1;
@@ -103,7 +140,8 @@ TEST_F(LinuxVolumesHost, BlockVolume) {
     EXPECT_EQ(::lseek(opened.get(), 0, SEEK_END), (16_MiB).value);
     const Result<void> busy = await(volumes_->delete_volume("pvc-2"));
     EXPECT_EQ(busy.error().kind, ErrorKind::conflict);
-    EXPECT_EQ(read_file(path_ + "/nodes/n1/volumes/pvc-2.img").value_or("").substr(0, 4), "data") << "open means that the data stays";
+    EXPECT_EQ(read_file(path_ + "/nodes/n1/volumes/pvc-2.img").value_or("").substr(0, 4), "data")
+        << "open means that the data stays";
 }
 
 TEST_F(LinuxVolumesHost, BlockVolumeComesBackAndGoes) {
@@ -129,7 +167,9 @@ TEST_F(LinuxVolumesHost, RemovedPodLeavesNothing) {
     ASSERT_TRUE(make_dirs(hotplug + "/claim", 0777));
     ASSERT_EQ(::mount(claim.c_str(), (hotplug + "/claim").c_str(), nullptr, MS_BIND, nullptr), 0);
     ContainerSpec spec = shell("exec sleep 1000");
-    spec.mounts = {{.host_path = hotplug, .container_path = "/path", .follows_host = true}};
+    spec.mounts = {
+        {.host_path = hotplug, .container_path = "/path", .follows_host = true}
+    };
     ASSERT_TRUE(await(runtime_->start(spec)));
 
     const Result<void> early = await(volumes_->remove_pod_dir(pod_));
@@ -148,7 +188,8 @@ TEST_F(LinuxVolumesHost, RemovedPodLeavesNothing) {
     EXPECT_EQ(read_file(claim + "/disk.img"), "precious");
     EXPECT_TRUE(await(volumes_->list_pods())->empty());
     EXPECT_EQ(mounts_here(), std::vector<std::string>{});
-    for (const std::string& hierarchy : cgroup_hierarchies()) EXPECT_FALSE(exists(hierarchy + data_->paths().cgroup() + "/" + pod_.value));
+    for (const std::string& hierarchy : cgroup_hierarchies())
+        EXPECT_FALSE(exists(hierarchy + data_->paths().cgroup() + "/" + pod_.value));
 }
 
 TEST_F(LinuxVolumesHost, ForgottenMountSavesTheDataBehindIt) {
@@ -184,8 +225,10 @@ TEST_F(LinuxVolumesHost, PathsAreChecked) {
     for (const Row& row : rows) {
         SCOPED_TRACE(row.path + " " + row.type);
         const Result<std::string> opened = await(volumes_->open_path(row.path, row.type, std::nullopt));
-        if (row.wanted) EXPECT_EQ(opened.error().kind, *row.wanted);
-        else EXPECT_EQ(opened, row.path);
+        if (row.wanted)
+            EXPECT_EQ(opened.error().kind, *row.wanted);
+        else
+            EXPECT_EQ(opened, row.path);
     }
 }
 
@@ -199,8 +242,16 @@ TEST_F(LinuxVolumesHost, SecondInstanceIsTold) {
 
 TEST_F(LinuxVolumesHost, ImagesRun) {
     const std::string busybox = read_file("/usr/bin/busybox").value_or("");
-    write_image(data_->paths().images() + "/box", {{{'f', "bin/busybox", busybox, 0755}, {'l', "bin/sh", "busybox"}, {'d', "etc", "", 0755}, {'d', "tmp", "", 01777}}},
-                R"({"config":{"Entrypoint":["/bin/sh","-c","echo $WHO; cat /etc/hostname; busybox touch /new && echo writable"],"Env":["WHO=image"]}})");
+    write_image(
+        data_->paths().images() + "/box",
+        {
+            {{'f', "bin/busybox", busybox, 0755},
+             {'l', "bin/sh", "busybox"},
+             {'d', "etc", "", 0755},
+             {'d', "tmp", "", 01777}}
+    },
+        R"({"config":{"Entrypoint":["/bin/sh","-c","echo $WHO; cat /etc/hostname; busybox touch /new && echo writable"],"Env":["WHO=image"]}})"
+    );
     write_image(data_->paths().images() + "/disk", {{{'f', "disk/disk.raw", "disk content"}}});
     ContainerSpec spec = shell("");
     spec.argv = {};

@@ -20,8 +20,12 @@ constexpr std::string_view kFileEnding = ".img";
 constexpr std::string_view kLinkEnding = ".dev";
 constexpr std::string_view kDeletedPrefix = ".deleted-";
 
-std::string file_of(const std::string& folder, const std::string& name) { return folder + "/" + name + std::string(kFileEnding); }
-std::string link_of(const std::string& folder, const std::string& name) { return folder + "/" + name + std::string(kLinkEnding); }
+std::string file_of(const std::string& folder, const std::string& name) {
+    return folder + "/" + name + std::string(kFileEnding);
+}
+std::string link_of(const std::string& folder, const std::string& name) {
+    return folder + "/" + name + std::string(kLinkEnding);
+}
 
 Result<void> check_name(const std::string& name) {
     if (is_plain_name(name) && !name.ends_with(kFileEnding) && !name.ends_with(kLinkEnding)) return {};
@@ -33,7 +37,7 @@ Result<void> make_file(const std::string& path, Bytes size) {
     const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file.is_open()) return fail_errno("open \"" + path + "\"", errno);
     const std::int64_t wanted = (size.value + kBlock - 1) / kBlock * kBlock;
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file.get(), &status) != 0) return fail_errno("stat \"" + path + "\"", errno);
     if (status.st_size < wanted && ::ftruncate(file.get(), wanted) != 0) {
         return fail_errno("make \"" + path + "\" " + std::to_string(wanted) + " bytes long", errno);
@@ -88,7 +92,8 @@ Result<void> delete_local_volume(const std::string& folder, const std::string& n
     const std::string doomed = folder + "/" + std::string(kDeletedPrefix) + name;
     // Renamed first: a volume of the same name that is made meanwhile starts empty.
     TRY_DO(remove_tree(doomed));
-    if (::rename(path.c_str(), doomed.c_str()) != 0 && errno != ENOENT) return fail_errno("remove \"" + path + "\"", errno);
+    if (::rename(path.c_str(), doomed.c_str()) != 0 && errno != ENOENT)
+        return fail_errno("remove \"" + path + "\"", errno);
     return remove_tree(doomed);
 }
 

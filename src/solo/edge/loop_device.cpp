@@ -48,7 +48,7 @@ bool stands_for(const Fd& device, const struct stat& file) {
 }
 
 Result<std::string> name_of(const std::string& file) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(file.c_str(), &status) != 0) return fail_errno("volume file \"" + file + "\"", errno);
     for (const std::string& name : attached_loops()) {
         const Fd device = open_loop(name);
@@ -61,10 +61,12 @@ Result<void> detach(const std::string& name) {
     {
         const Fd device = open_loop(name);
         if (!device.is_open()) return fail_errno("open /dev/" + name, errno);
-        if (::ioctl(device.get(), LOOP_CLR_FD, 0) != 0 && errno != ENXIO) return fail_errno("detach /dev/" + name, errno);
+        if (::ioctl(device.get(), LOOP_CLR_FD, 0) != 0 && errno != ENXIO)
+            return fail_errno("detach /dev/" + name, errno);
     }
     // The call succeeds on a device that others have open: the kernel then waits for them.
-    if (exists(sys_path(name))) return fail(ErrorKind::conflict, "detach /dev/" + name + ": still open; end the pods that use the volume");
+    if (exists(sys_path(name)))
+        return fail(ErrorKind::conflict, "detach /dev/" + name + ": still open; end the pods that use the volume");
     return {};
 }
 

@@ -57,7 +57,12 @@ std::vector<MountPoint> parse_mounts(std::string_view mountinfo) {
         const std::vector<std::string_view> fields = fields_of(mountinfo.substr(0, end));
         mountinfo.remove_prefix(std::min(end + 1, mountinfo.size()));
         if (fields.size() < 9) continue;
-        MountPoint mount{.id = number(fields[0]), .parent = number(fields[1]), .root = unescaped(fields[3]), .path = unescaped(fields[4])};
+        MountPoint mount{
+            .id = number(fields[0]),
+            .parent = number(fields[1]),
+            .root = unescaped(fields[3]),
+            .path = unescaped(fields[4])
+        };
         std::size_t at = 6;
         for (; at < fields.size() && fields[at] != "-"; ++at) {
             if (fields[at].starts_with("shared:")) mount.peer_group = number(fields[at].substr(7));
@@ -98,11 +103,15 @@ Result<void> make_own_peer_group(const std::string& path) {
         return fail_errno("bind \"" + path + "\" on itself", errno);
     }
     if (mount != nullptr && mount->peer_group != 0) {
-        const auto shares = [&](const MountPoint& other) { return other.id != mount->id && other.peer_group == mount->peer_group; };
+        const auto shares = [&](const MountPoint& other) {
+            return other.id != mount->id && other.peer_group == mount->peer_group;
+        };
         if (std::ranges::none_of(mounts, shares)) return {};
     }
-    if (::mount(nullptr, path.c_str(), nullptr, MS_PRIVATE, nullptr) != 0) return fail_errno("make \"" + path + "\" private", errno);
-    if (::mount(nullptr, path.c_str(), nullptr, MS_SHARED, nullptr) != 0) return fail_errno("make \"" + path + "\" shared", errno);
+    if (::mount(nullptr, path.c_str(), nullptr, MS_PRIVATE, nullptr) != 0)
+        return fail_errno("make \"" + path + "\" private", errno);
+    if (::mount(nullptr, path.c_str(), nullptr, MS_SHARED, nullptr) != 0)
+        return fail_errno("make \"" + path + "\" shared", errno);
     return {};
 }
 
@@ -121,7 +130,11 @@ Result<void> mount_overlay(
     std::string options = "lowerdir=";
     for (std::size_t i = 0; i < lower.size(); ++i) {
         if (lower[i].find_first_of(":,\\") != std::string::npos) {
-            return fail(ErrorKind::invalid, "overlay of \"" + lower[i] + "\": a path with ':', ',' or '\\' cannot be used; choose another data directory");
+            return fail(
+                ErrorKind::invalid,
+                "overlay of \"" + lower[i] +
+                    "\": a path with ':', ',' or '\\' cannot be used; choose another data directory"
+            );
         }
         options += (i > 0 ? ":" : "") + lower[i];
     }
@@ -136,7 +149,10 @@ Result<void> mount_overlay(
 Result<void> unmount(const std::string& path) {
     if (::umount2(path.c_str(), UMOUNT_NOFOLLOW) == 0) return {};
     if (errno == EINVAL || errno == ENOENT) return {};
-    if (errno == EBUSY) return fail(ErrorKind::conflict, "unmount \"" + path + "\": in use; end the processes that have files of it open");
+    if (errno == EBUSY)
+        return fail(
+            ErrorKind::conflict, "unmount \"" + path + "\": in use; end the processes that have files of it open"
+        );
     return fail_errno("unmount \"" + path + "\"", errno);
 }
 

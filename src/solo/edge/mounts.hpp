@@ -12,9 +12,9 @@ namespace berth::solo {
 struct MountPoint {
     int id = 0;
     int parent = 0;
-    std::string root;     ///< what of its file system is seen here
+    std::string root;  ///< what of its file system is seen here
     std::string path;
-    int peer_group = 0;   ///< 0 = private
+    int peer_group = 0;  ///< 0 = private
     std::string fs_type;
     bool operator==(const MountPoint&) const = default;
 };
@@ -36,7 +36,9 @@ Result<void> make_own_peer_group(const std::string& path);
 
 Result<void> mount_tmpfs(const std::string& path, const std::string& options);
 /// Read-only when `upper` is empty. `lower` are directories from top to bottom.
-Result<void> mount_overlay(const std::vector<std::string>& lower, const std::string& upper, const std::string& work, const std::string& path);
+Result<void> mount_overlay(
+    const std::vector<std::string>& lower, const std::string& upper, const std::string& work, const std::string& path
+);
 
 /// Unmounts what is mounted on `path`, if anything.
 Result<void> unmount(const std::string& path);

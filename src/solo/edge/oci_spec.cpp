@@ -17,7 +17,12 @@ json::Array texts(const std::vector<std::string>& values) {
     return out;
 }
 
-json::Value mount(std::string_view destination, std::string_view type, std::string_view source, const std::vector<std::string>& options) {
+json::Value mount(
+    std::string_view destination,
+    std::string_view type,
+    std::string_view source,
+    const std::vector<std::string>& options
+) {
     json::Object out;
     out["destination"] = destination;
     out["type"] = type;
@@ -37,7 +42,9 @@ json::Array kernel_mounts() {
     // libvirt cannot start a domain without /sys; no cgroup mount below it, so that nothing inside sees our groups.
     out.push_back(mount("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"}));
     out.push_back(mount("/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}));
-    out.push_back(mount("/dev/pts", "devpts", "devpts", {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"}));
+    out.push_back(
+        mount("/dev/pts", "devpts", "devpts", {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"})
+    );
     out.push_back(mount("/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"}));
     out.push_back(mount("/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}));
     return out;
@@ -47,16 +54,21 @@ void add_userland(json::Array& out, const Bundle& bundle) {
     if (bundle.image.userland == Userland::own) {
         for (const char* file : {"hosts", "hostname", "resolv.conf"}) {
             if (bundle.etc_dir.empty()) break;
-            out.push_back(mount(std::string("/etc/") + file, "bind", bundle.etc_dir + "/" + file, {"bind", "ro", "nosuid", "nodev"}));
+            out.push_back(mount(
+                std::string("/etc/") + file, "bind", bundle.etc_dir + "/" + file, {"bind", "ro", "nosuid", "nodev"}
+            ));
         }
         return;
     }
-    for (const char* path : {"/run", "/tmp", "/var/tmp", "/var/lib", "/var/cache", "/var/log"}) out.push_back(tmpfs(path));
+    for (const char* path : {"/run", "/tmp", "/var/tmp", "/var/lib", "/var/cache", "/var/log"})
+        out.push_back(tmpfs(path));
     for (const std::string_view name : kProgramNames) {
         if (bundle.program.empty()) break;
-        out.push_back(mount("/usr/bin/" + std::string(name), "bind", bundle.program, {"bind", "ro", "nosuid", "nodev"}));
+        out.push_back(mount("/usr/bin/" + std::string(name), "bind", bundle.program, {"bind", "ro", "nosuid", "nodev"})
+        );
     }
-    if (bundle.image.is_disk) out.push_back(mount("/disk", "bind", bundle.image.tree + "/disk", {"bind", "ro", "nosuid", "nodev", "noexec"}));
+    if (bundle.image.is_disk)
+        out.push_back(mount("/disk", "bind", bundle.image.tree + "/disk", {"bind", "ro", "nosuid", "nodev", "noexec"}));
 }
 
 void add_volumes(json::Array& out, const ContainerSpec& spec, const Bundle& bundle) {
@@ -65,24 +77,30 @@ void add_volumes(json::Array& out, const ContainerSpec& spec, const Bundle& bund
     for (const Mount& each : spec.mounts) by_depth.emplace(std::ranges::count(each.container_path, '/'), &each);
     for (const auto& [depth, at] : by_depth) {
         const Mount& each = *at;
-        std::vector<std::string> options{"rbind", each.follows_host ? "rslave" : "rprivate", each.read_only ? "ro" : "rw"};
+        std::vector<std::string> options{
+            "rbind", each.follows_host ? "rslave" : "rprivate", each.read_only ? "ro" : "rw"
+        };
         out.push_back(mount(each.container_path, "bind", each.host_path, options));
     }
     if (!spec.termination_message_path.empty() && !bundle.termination_file.empty()) {
-        out.push_back(mount(spec.termination_message_path, "bind", bundle.termination_file, {"bind", "rw", "nosuid", "nodev", "noexec"}));
+        out.push_back(mount(
+            spec.termination_message_path, "bind", bundle.termination_file, {"bind", "rw", "nosuid", "nodev", "noexec"}
+        ));
     }
 }
 
 json::Array environment(const ContainerSpec& spec, const Bundle& bundle) {
     std::vector<std::pair<std::string, std::string>> out{
-        {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-        {"HOME", spec.uid == 0 ? "/root" : "/"},
-        {"HOSTNAME", spec.hostname},
+        {"PATH",     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+        {"HOME",     spec.uid == 0 ? "/root" : "/"                                 },
+        {"HOSTNAME", spec.hostname                                                 },
     };
     const auto set = [&out](const std::string& name, const std::string& value) {
         const auto found = std::ranges::find(out, name, &std::pair<std::string, std::string>::first);
-        if (found == out.end()) out.emplace_back(name, value);
-        else found->second = value;
+        if (found == out.end())
+            out.emplace_back(name, value);
+        else
+            found->second = value;
     };
     for (const std::string& line : bundle.image.env) {
         const std::size_t equals = line.find('=');
@@ -191,7 +209,8 @@ json::Object linux_part(const ContainerSpec& spec, const Bundle& bundle) {
     out["cgroupsPath"] = bundle.cgroup;
     out["rootfsPropagation"] = "rslave";
     if (!spec.privileged) {
-        out["maskedPaths"] = texts({"/proc/kcore", "/proc/keys", "/proc/sysrq-trigger", "/proc/timer_list", "/sys/firmware"});
+        out["maskedPaths"] =
+            texts({"/proc/kcore", "/proc/keys", "/proc/sysrq-trigger", "/proc/timer_list", "/sys/firmware"});
         out["readonlyPaths"] = texts({"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs"});
     }
     json::Array devices;

@@ -14,7 +14,13 @@ namespace berth::solo {
 
 /// Names under which containers find the berth program in /usr/bin; it acts by the name it was called with.
 inline constexpr std::array<std::string_view, 7> kProgramNames = {
-    "berth", "virt-launcher-monitor", "virt-launcher", "container-disk", "virt-cdi-importer", "virt-cdi-cloner", "virt-cdi-uploadserver",
+    "berth",
+    "virt-launcher-monitor",
+    "virt-launcher",
+    "container-disk",
+    "virt-cdi-importer",
+    "virt-cdi-cloner",
+    "virt-cdi-uploadserver",
 };
 
 /// What a container's root file system is made of.
@@ -25,10 +31,10 @@ enum class Userland {
 
 struct Image {
     std::string reference;
-    std::string id;    ///< "sha256:…" of its manifest, or the reference of a built-in one
+    std::string id;  ///< "sha256:…" of its manifest, or the reference of a built-in one
     Userland userland = Userland::host_usr;
-    std::string tree;  ///< where its layers lie unpacked; "" for built-in ones
-    bool is_disk = false;  ///< a containerDisk: has /disk and no program
+    std::string tree;                      ///< where its layers lie unpacked; "" for built-in ones
+    bool is_disk = false;                  ///< a containerDisk: has /disk and no program
     std::vector<std::string> entry_point;  ///< Entrypoint and Cmd
     std::vector<std::string> env;          ///< "NAME=value"
     std::string working_dir;
@@ -47,12 +53,12 @@ struct DeviceNode {
 /// What the machine says, beside the wish.
 struct Bundle {
     Image image;
-    std::string program;              ///< the berth program, readable by all; "" = none
-    std::string termination_file;     ///< bound over the container's termination message path
-    std::string etc_dir;              ///< hosts, hostname and resolv.conf for an image with its own userland
-    std::string cgroup;               ///< "/berth-x2vq1/<pod>/<name>"
+    std::string program;           ///< the berth program, readable by all; "" = none
+    std::string termination_file;  ///< bound over the container's termination message path
+    std::string etc_dir;           ///< hosts, hostname and resolv.conf for an image with its own userland
+    std::string cgroup;            ///< "/berth-x2vq1/<pod>/<name>"
     std::vector<DeviceNode> devices;
-    std::int64_t open_files_max = 1024;         ///< our own hard limit: nobody without CAP_SYS_RESOURCE gets more
+    std::int64_t open_files_max = 1024;           ///< our own hard limit: nobody without CAP_SYS_RESOURCE gets more
     std::vector<std::string> known_capabilities;  ///< "CAP_…" that we may hand out
 };
 

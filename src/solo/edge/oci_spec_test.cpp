@@ -32,7 +32,8 @@ Bundle bundle() {
 /// The mount on `path` as one line, or "".
 std::string mount_on(const json::Value& spec, std::string_view path) {
     for (const json::Value& each : json::find(spec, "/mounts")->as_array()) {
-        if (json::text_at(each, "/destination") == path) return json::print(each.at("source")) + json::print(each.at("options"));
+        if (json::text_at(each, "/destination") == path)
+            return json::print(each.at("source")) + json::print(each.at("options"));
     }
     return "";
 }
@@ -46,28 +47,69 @@ struct Row {
 
 TEST(OciSpec, Fields) {
     const Row rows[] = {
-        {"user", [](ContainerSpec&, Bundle&) {}, "/process/user", R"({"uid":107,"gid":107,"additionalGids":[107]})"},
-        {"fs group", [](ContainerSpec& s, Bundle&) { s.fs_group = 2000; }, "/process/user/additionalGids", "[107,2000]"},
-        {"argv", [](ContainerSpec&, Bundle&) {}, "/process/args", R"(["/usr/bin/virt-launcher-monitor"])"},
-        {"entry point", [](ContainerSpec& s, Bundle& b) { s.argv = {}; b.image.entry_point = {"sh"}; }, "/process/args", R"(["sh"])"},
-        {"one capability, also ambient", [](ContainerSpec&, Bundle&) {}, "/process/capabilities/ambient", R"(["CAP_NET_BIND_SERVICE"])"},
-        {"a capability we lack is left out", [](ContainerSpec& s, Bundle&) { s.capabilities = {"CAP_SYS_RESOURCE"}; }, "/process/capabilities/effective", "[]"},
-        {"privileged", [](ContainerSpec& s, Bundle&) { s.privileged = true; }, "/process/capabilities/effective", R"(["CAP_CHOWN","CAP_NET_BIND_SERVICE"])"},
-        {"no new privileges", [](ContainerSpec&, Bundle&) {}, "/process/noNewPrivileges", "true"},
-        {"read-only root", [](ContainerSpec&, Bundle&) {}, "/root", R"({"path":"rootfs","readonly":true})"},
-        {"own userland is writable", [](ContainerSpec&, Bundle& b) { b.image.userland = Userland::own; }, "/root/readonly", "false"},
-        {"limits", [](ContainerSpec& s, Bundle&) { s.memory_limit = 64_MiB; }, "/linux/resources/memory", R"({"limit":67108864})"},
-        {"cpu", [](ContainerSpec& s, Bundle&) { s.cpu_limit = {1500}; s.cpu_request = {100}; }, "/linux/resources/cpu", R"({"shares":102,"period":100000,"quota":150000})"},
-        {"no cpu wish", [](ContainerSpec&, Bundle&) {}, "/linux/resources/cpu", R"({"shares":2})"},
-        {"cgroup", [](ContainerSpec&, Bundle&) {}, "/linux/cgroupsPath", R"("/berth-x/u1/compute")"},
-        {"devices are denied", [](ContainerSpec&, Bundle&) {}, "/linux/resources/devices", R"([{"allow":false,"access":"rwm"}])"},
-        {"but for its own", [](ContainerSpec&, Bundle& b) { b.devices = {{"/dev/root", 'b', 7, 3, true}}; }, "/linux/resources/devices/1",
-         R"({"allow":true,"type":"b","major":7,"minor":3,"access":"rm"})"},
-        {"device node", [](ContainerSpec&, Bundle& b) { b.devices = {{"/dev/root", 'b', 7, 3, false}}; }, "/linux/devices/0",
+        {"user",                             [](ContainerSpec&,   Bundle&) {},                                         "/process/user",                R"({"uid":107,"gid":107,"additionalGids":[107]})"},
+        {"fs group",                         [](ContainerSpec& s, Bundle&) { s.fs_group = 2000; },                     "/process/user/additionalGids", "[107,2000]"
+        },
+        {"argv",                             [](ContainerSpec&,   Bundle&) {},                                         "/process/args",                R"(["/usr/bin/virt-launcher-monitor"])"          },
+        {"entry point",
+         [](ContainerSpec& s,                                     Bundle& b) {
+             s.argv = {};
+             b.image.entry_point = {"sh"};
+         },                                                                               "/process/args",
+         R"(["sh"])"                                                                                                                                                                                    },
+        {"one capability, also ambient",
+         [](ContainerSpec&,                                       Bundle&) {},
+         "/process/capabilities/ambient",                                                                                                              R"(["CAP_NET_BIND_SERVICE"])"                    },
+        {"a capability we lack is left out",
+         [](ContainerSpec& s,                                     Bundle&) { s.capabilities = {"CAP_SYS_RESOURCE"}; },
+         "/process/capabilities/effective",                                                                                                            "[]"                                             },
+        {"privileged",
+         [](ContainerSpec& s,                                     Bundle&) { s.privileged = true; },
+         "/process/capabilities/effective",                                                                                                            R"(["CAP_CHOWN","CAP_NET_BIND_SERVICE"])"        },
+        {"no new privileges",                [](ContainerSpec&,   Bundle&) {},                                         "/process/noNewPrivileges",     "true"                                           },
+        {"read-only root",                   [](ContainerSpec&,   Bundle&) {},                                         "/root",                        R"({"path":"rootfs","readonly":true})"           },
+        {"own userland is writable",
+         [](ContainerSpec&,                                       Bundle& b) { b.image.userland = Userland::own; },
+         "/root/readonly",                                                                                                                             "false"                                          },
+        {"limits",
+         [](ContainerSpec& s,                                     Bundle&) { s.memory_limit = 64_MiB; },
+         "/linux/resources/memory",                                                                                                                    R"({"limit":67108864})"                          },
+        {"cpu",
+         [](ContainerSpec& s,                                     Bundle&) {
+             s.cpu_limit = {1500};
+             s.cpu_request = {100};
+         },                                                                               "/linux/resources/cpu",
+         R"({"shares":102,"period":100000,"quota":150000})"                                                                                                                                             },
+        {"no cpu wish",                      [](ContainerSpec&,   Bundle&) {},                                         "/linux/resources/cpu",         R"({"shares":2})"                                },
+        {"cgroup",                           [](ContainerSpec&,   Bundle&) {},                                         "/linux/cgroupsPath",           R"("/berth-x/u1/compute")"                       },
+        {"devices are denied",
+         [](ContainerSpec&,                                       Bundle&) {},
+         "/linux/resources/devices",                                                                                                                   R"([{"allow":false,"access":"rwm"}])"            },
+        {"but for its own",
+         [](ContainerSpec&,                                       Bundle& b) {
+             b.devices = {
+                 {                                             "/dev/root",                                      'b',                          7, 3, true}
+             };
+         },                                                                                           "/linux/resources/devices/1",
+         R"({"allow":true,"type":"b","major":7,"minor":3,"access":"rm"})"                                                                                                                                                                           },
+        {"device node",
+         [](ContainerSpec&, Bundle& b) {
+             b.devices = {
+                 {"/dev/root", 'b', 7, 3, false}
+             };
+         },"/linux/devices/0",
          R"({"path":"/dev/root","type":"b","major":7,"minor":3,"fileMode":432,"uid":107,"gid":107})"},
-        {"env: the pod's word is last", [](ContainerSpec& s, Bundle& b) { b.image.env = {"A=1", "PATH=/x"}; s.env = {{"A", "2"}}; }, "/process/env",
-         R"(["PATH=/x","HOME=/","HOSTNAME=web","A=2"])"},
-        {"open files", [](ContainerSpec&, Bundle&) {}, "/process/rlimits/0", R"({"type":"RLIMIT_NOFILE","hard":20000,"soft":20000})"},
+        {"env: the pod's word is last",
+         [](ContainerSpec& s, Bundle& b) {
+             b.image.env = {"A=1", "PATH=/x"};
+             s.env = {
+                 {"A", "2"}
+             };
+         },                                                                                          "/process/env",
+         R"(["PATH=/x","HOME=/","HOSTNAME=web","A=2"])"                                                                                                                                                                          },
+        {"open files",
+         [](ContainerSpec&, Bundle&) {},
+         "/process/rlimits/0",                                                R"({"type":"RLIMIT_NOFILE","hard":20000,"soft":20000})"                                                                                                                  },
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(row.given);
@@ -102,7 +144,9 @@ TEST(OciSpec, DiskImageGetsItsDisk) {
     Bundle with = bundle();
     with.image.is_disk = true;
     with.image.tree = "/d/cache/x/rootfs";
-    EXPECT_EQ(mount_on(oci_spec(wish(), with), "/disk"), R"("/d/cache/x/rootfs/disk"["bind","ro","nosuid","nodev","noexec"])");
+    EXPECT_EQ(
+        mount_on(oci_spec(wish(), with), "/disk"), R"("/d/cache/x/rootfs/disk"["bind","ro","nosuid","nodev","noexec"])"
+    );
 }
 
 TEST(OciSpec, OwnUserlandGetsNoHostFiles) {

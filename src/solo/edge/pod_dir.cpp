@@ -32,7 +32,8 @@ std::string describe(mode_t mode) {
 /// A key of a configMap may name folders, but not leave the volume.
 bool stays_inside(const std::string& name) {
     const std::string walled = "/" + name + "/";
-    return !name.empty() && name.front() != '/' && walled.find("/../") == std::string::npos && walled.find("//") == std::string::npos;
+    return !name.empty() && name.front() != '/' && walled.find("/../") == std::string::npos &&
+           walled.find("//") == std::string::npos;
 }
 
 Result<void> give(const std::string& path, const std::optional<std::int64_t>& fs_group) {
@@ -67,7 +68,8 @@ Result<std::string> write_folder(const NodeDir& node, const Uid& pod, const File
     TRY_DO(make_dirs(path, 0755));
     std::map<std::string, bool> kept;  // first components
     for (const auto& [name, content] : wish.files) {
-        if (!stays_inside(name)) return fail(ErrorKind::invalid, "volume \"" + wish.volume + "\": \"" + name + "\" is not a path below it");
+        if (!stays_inside(name))
+            return fail(ErrorKind::invalid, "volume \"" + wish.volume + "\": \"" + name + "\" is not a path below it");
         kept[name.substr(0, name.find('/'))] = true;
         const std::string file = path + "/" + name;
         if (read_file(file).value_or("") == content && exists(file)) continue;
@@ -81,15 +83,17 @@ Result<std::string> write_folder(const NodeDir& node, const Uid& pod, const File
         if (!wish.fs_group) break;
         const std::string file = path + "/" + name;
         const auto group = static_cast<gid_t>(*wish.fs_group);
-        if (::chown(file.c_str(), static_cast<uid_t>(-1), group) != 0) return fail_errno("chown \"" + file + "\"", errno);
-        if (::chmod(file.c_str(), (static_cast<mode_t>(wish.mode) & 0777) | S_IRGRP) != 0) return fail_errno("chmod \"" + file + "\"", errno);
+        if (::chown(file.c_str(), static_cast<uid_t>(-1), group) != 0)
+            return fail_errno("chown \"" + file + "\"", errno);
+        if (::chmod(file.c_str(), (static_cast<mode_t>(wish.mode) & 0777) | S_IRGRP) != 0)
+            return fail_errno("chmod \"" + file + "\"", errno);
     }
     return path;
 }
 
 Result<std::string> check_path(const std::string& path, const std::string& type) {
     if (!path.starts_with("/")) return fail(ErrorKind::invalid, "path \"" + path + "\" is not absolute");
-    struct stat status {};
+    struct stat status{};
     const bool is_there = ::stat(path.c_str(), &status) == 0;
     if (!is_there && errno != ENOENT) return fail_errno("path \"" + path + "\"", errno);
     if (!is_there && type == "DirectoryOrCreate") {
@@ -100,11 +104,14 @@ Result<std::string> check_path(const std::string& path, const std::string& type)
         TRY_DO(write_plain(path, "", 0644));
         return path;
     }
-    if (!is_there) return fail(ErrorKind::not_found, "path \"" + path + "\" is not on this node: make it, or use another node");
+    if (!is_there)
+        return fail(ErrorKind::not_found, "path \"" + path + "\" is not on this node: make it, or use another node");
     const std::string wanted = type.ends_with("OrCreate") ? type.substr(0, type.size() - 8) : type;
     const std::string found = describe(status.st_mode);
     if (!wanted.empty() && wanted != found) {
-        return fail(ErrorKind::invalid, "path \"" + path + "\" is " + found + ", not " + wanted + ": correct the volume's type");
+        return fail(
+            ErrorKind::invalid, "path \"" + path + "\" is " + found + ", not " + wanted + ": correct the volume's type"
+        );
     }
     return path;
 }

@@ -27,7 +27,10 @@ std::string read_more(int fd) {
 class PodLog final : public kube::ByteStream {
 public:
     PodLog(Fd file, Fd changes, Executor executor, LogWishes wishes, std::function<bool()> has_ended)
-        : file_(std::move(file)), wishes_(std::move(wishes)), left_(wishes_.limit_bytes), has_ended_(std::move(has_ended)) {
+        : file_(std::move(file)),
+          wishes_(std::move(wishes)),
+          left_(wishes_.limit_bytes),
+          has_ended_(std::move(has_ended)) {
         if (changes.is_open()) changes_.emplace(std::move(executor), changes.release());
     }
 
@@ -44,7 +47,8 @@ public:
             // Asked before reading: what was written before the end is then read after it.
             const bool is_last_look = !wishes_.follow || has_ended_();
             std::string text;
-            for (std::string part = read_more(file_.get()); !part.empty() && text.empty(); part = text.empty() ? read_more(file_.get()) : "") {
+            for (std::string part = read_more(file_.get()); !part.empty() && text.empty();
+                 part = text.empty() ? read_more(file_.get()) : "") {
                 text = render_log(rest_ + part, wishes_, rest_);
             }
             if (left_ && *left_ <= 0) co_return std::nullopt;
@@ -115,7 +119,11 @@ std::string last_lines(std::string_view text, std::int64_t count) {
 }
 
 Result<std::unique_ptr<kube::ByteStream>> open_pod_log(
-    Executor executor, const std::string& path, const std::string& exits, LogWishes wishes, std::function<bool()> has_ended
+    Executor executor,
+    const std::string& path,
+    const std::string& exits,
+    LogWishes wishes,
+    std::function<bool()> has_ended
 ) {
     Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) return fail_errno("open \"" + path + "\"", errno);
@@ -126,7 +134,9 @@ Result<std::unique_ptr<kube::ByteStream>> open_pod_log(
         ::inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY);
         ::inotify_add_watch(changes.get(), exits.c_str(), IN_MOVED_TO);
     }
-    return std::make_unique<PodLog>(std::move(file), std::move(changes), std::move(executor), std::move(wishes), std::move(has_ended));
+    return std::make_unique<PodLog>(
+        std::move(file), std::move(changes), std::move(executor), std::move(wishes), std::move(has_ended)
+    );
 }
 
 }  // namespace berth::solo

@@ -34,7 +34,11 @@ std::string last_lines(std::string_view text, std::int64_t count);
 /// each change in the log's directory or in `exits`, never by a timer.
 /// Errors  not_found: no such file; io
 Result<std::unique_ptr<kube::ByteStream>> open_pod_log(
-    Executor executor, const std::string& path, const std::string& exits, LogWishes wishes, std::function<bool()> has_ended
+    Executor executor,
+    const std::string& path,
+    const std::string& exits,
+    LogWishes wishes,
+    std::function<bool()> has_ended
 );
 
 }  // namespace berth::solo

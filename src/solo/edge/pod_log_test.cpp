@@ -18,8 +18,17 @@ TEST(PodLog, A42_RendersCriLines) {
 }
 
 TEST(PodLog, A42_KeepsTheLastLines) {
-    const struct { const char* text; std::int64_t count; const char* last; } rows[] = {
-        {"a\nb\nc\n", 1, "c\n"}, {"a\nb\nc\n", 2, "b\nc\n"}, {"a\nb", 1, "b"}, {"a\n", 5, "a\n"}, {"", 3, ""}, {"a\nb\n", 0, ""},
+    const struct {
+        const char* text;
+        std::int64_t count;
+        const char* last;
+    } rows[] = {
+        {"a\nb\nc\n", 1, "c\n"   },
+        {"a\nb\nc\n", 2, "b\nc\n"},
+        {"a\nb",      1, "b"     },
+        {"a\n",       5, "a\n"   },
+        {"",          3, ""      },
+        {"a\nb\n",    0, ""      },
     };
     for (const auto& row : rows) EXPECT_EQ(last_lines(row.text, row.count), row.last);
 }

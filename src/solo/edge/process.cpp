@@ -65,21 +65,25 @@ std::string content_of(int fd) {
     return out;
 }
 
+/// Polls a descriptor; a signal starts the limit again. False when the limit has passed.
+bool wait_readable(int fd, Duration limit) {
+    pollfd ready{.fd = fd, .events = POLLIN, .revents = 0};
+    const auto span = std::chrono::duration_cast<std::chrono::milliseconds>(limit);
+    int count = -1;
+    do count = ::poll(&ready, 1, static_cast<int>(span.count()));
+    while (count < 0 && errno == EINTR);
+    return count > 0;
+}
+
 Result<int> wait_for(int pid, int pidfd, Duration limit) {
-    pollfd ended{.fd = pidfd, .events = POLLIN, .revents = 0};
-    const auto deadline = std::chrono::steady_clock::now() + limit;
-    for (;;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        const int ready = left.count() <= 0 ? 0 : ::poll(&ended, 1, static_cast<int>(left.count()) + 1);
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0) ::kill(pid, SIGKILL);
-        int status = 0;
-        while (::waitpid(pid, &status, 0) < 0) {
-            if (errno != EINTR) return fail_errno("wait for a child process", errno);
-        }
-        if (ready <= 0) return fail(ErrorKind::timeout, "took too long and was killed");
-        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const bool ended = wait_readable(pidfd, limit);
+    if (!ended) ::kill(pid, SIGKILL);
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR) return fail_errno("wait for a child process", errno);
     }
+    if (!ended) return fail(ErrorKind::timeout, "took too long and was killed");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -97,7 +101,13 @@ Result<Finished> run(const Command& command, Duration limit) {
     env.emplace_back(kPath);
     const Fd output(::memfd_create("output", MFD_CLOEXEC));
     if (!output.is_open()) return fail_errno("start " + argv.front(), errno);
-    Prepared prepared{.argv = pointers(argv), .env = pointers(env), .working_dir = command.working_dir.c_str(), .kept_fds = command.kept_fds, .output = output.get()};
+    Prepared prepared{
+        .argv = pointers(argv),
+        .env = pointers(env),
+        .working_dir = command.working_dir.c_str(),
+        .kept_fds = command.kept_fds,
+        .output = output.get()
+    };
     for (const std::string& path : command.hidden_mounts) prepared.hidden.push_back(path.c_str());
 
     const pid_t pid = ::fork();
@@ -111,7 +121,8 @@ Result<Finished> run(const Command& command, Duration limit) {
 
 Result<std::string> find_program(const std::vector<std::string>& names, const std::string& package) {
     for (const std::string& name : names) {
-        for (const char* folder : {"/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/", "/usr/libexec/podman/"}) {
+        for (const char* folder :
+             {"/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/", "/usr/libexec/podman/"}) {
             const std::string path = folder + name;
             if (::access(path.c_str(), X_OK) == 0) return path;
         }
@@ -146,13 +157,7 @@ Fd open_process(const ProcessMark& mark) {
 
 bool wait_for_end(const ProcessMark& mark, Duration limit) {
     const Fd pidfd = open_process(mark);
-    if (!pidfd.is_open()) return true;
-    pollfd ended{.fd = pidfd.get(), .events = POLLIN, .revents = 0};
-    const auto span = std::chrono::duration_cast<std::chrono::milliseconds>(limit);
-    int ready = -1;
-    do ready = ::poll(&ended, 1, static_cast<int>(span.count()));
-    while (ready < 0 && errno == EINTR);
-    return ready > 0;
+    return !pidfd.is_open() || wait_readable(pidfd.get(), limit);
 }
 
 std::string boot_id() {

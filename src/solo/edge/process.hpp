@@ -15,7 +15,7 @@ struct Command {
     std::vector<std::string> argv;  ///< argv[0] is an absolute path
     std::vector<std::string> env;   ///< "NAME=value"; PATH is added
     std::string working_dir = "/";
-    std::vector<int> kept_fds;      ///< open in the child under the same number; all others are closed
+    std::vector<int> kept_fds;  ///< open in the child under the same number; all others are closed
     /// Mounts that the child must not see. When any: it runs in a copy of the mount namespace that follows ours
     /// (slave) without them.
     std::vector<std::string> hidden_mounts;

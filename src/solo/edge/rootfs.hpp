@@ -14,7 +14,13 @@ namespace berth::solo {
 /// layer    folder whose bin/ has the empty files over which programs are bound
 /// scratch  folder for what the container writes, and for files bound into it
 /// Errors   io, forbidden
-Result<void> make_rootfs(const Image& image, const std::string& layer, const std::string& rootfs, const std::string& scratch, const std::string& hostname);
+Result<void> make_rootfs(
+    const Image& image,
+    const std::string& layer,
+    const std::string& rootfs,
+    const std::string& scratch,
+    const std::string& hostname
+);
 
 /// Takes the mounts away from this side. Nothing mounted is a success.
 Result<void> release_rootfs(const std::string& rootfs);

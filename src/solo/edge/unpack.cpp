@@ -70,7 +70,8 @@ Result<std::vector<std::string>> parts_of(std::string_view path) {
         const std::size_t slash = std::min(rest.find('/'), rest.size());
         const std::string_view part = rest.substr(0, slash);
         rest.remove_prefix(std::min(slash + 1, rest.size()));
-        if (part == "..") return fail(ErrorKind::invalid, "entry \"" + std::string(path) + "\" leaves its image; use another image");
+        if (part == "..")
+            return fail(ErrorKind::invalid, "entry \"" + std::string(path) + "\" leaves its image; use another image");
         if (!part.empty() && part != ".") out.emplace_back(part);
     }
     return out;
@@ -113,7 +114,8 @@ private:
         for (const std::string& part : parts) {
             path += (path.empty() ? "" : "/") + part;
             Fd next = open_in_root(root_, path);
-            if (!next.is_open() && errno == ENOENT && ::mkdirat(at.get(), part.c_str(), 0755) == 0) next = open_in_root(root_, path);
+            if (!next.is_open() && errno == ENOENT && ::mkdirat(at.get(), part.c_str(), 0755) == 0)
+                next = open_in_root(root_, path);
             if (!next.is_open()) return fail_errno("folder \"" + path + "\" of the image", errno);
             at = std::move(next);
         }
@@ -134,7 +136,8 @@ private:
     }
 
     Result<void> make(int dir, const std::string& name, archive_entry* entry) {
-        if (const char* target = archive_entry_hardlink(entry); target != nullptr) return make_hard_link(dir, name, target);
+        if (const char* target = archive_entry_hardlink(entry); target != nullptr)
+            return make_hard_link(dir, name, target);
         const mode_t type = archive_entry_filetype(entry);
         if (type == AE_IFDIR) return make_folder(dir, name, entry);
         TRY_DO(remove_tree_at(dir, name));
@@ -142,10 +145,12 @@ private:
         if (type == AE_IFLNK) {
             const char* target = archive_entry_symlink(entry);
             if (target == nullptr || ::symlinkat(target, dir, name.c_str()) != 0) return fail_errno("make link", errno);
-            if (::fchownat(dir, name.c_str(), owner(entry), group(entry), AT_SYMLINK_NOFOLLOW) != 0) return fail_errno("chown", errno);
+            if (::fchownat(dir, name.c_str(), owner(entry), group(entry), AT_SYMLINK_NOFOLLOW) != 0)
+                return fail_errno("chown", errno);
             return {};
         }
-        if (type == AE_IFIFO && ::mkfifoat(dir, name.c_str(), archive_entry_perm(entry)) != 0) return fail_errno("make fifo", errno);
+        if (type == AE_IFIFO && ::mkfifoat(dir, name.c_str(), archive_entry_perm(entry)) != 0)
+            return fail_errno("make fifo", errno);
         return {};  // device nodes are left out: the runtime makes those that a container may have
     }
 
@@ -154,8 +159,9 @@ private:
 
     Result<void> make_folder(int dir, const std::string& name, archive_entry* entry) {
         if (::mkdirat(dir, name.c_str(), 0700) != 0) {
-            struct stat status {};
-            if (errno != EEXIST || ::fstatat(dir, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return fail_errno("make folder", errno);
+            struct stat status{};
+            if (errno != EEXIST || ::fstatat(dir, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+                return fail_errno("make folder", errno);
             if (!S_ISDIR(status.st_mode)) {
                 TRY_DO(remove_tree_at(dir, name));
                 if (::mkdirat(dir, name.c_str(), 0700) != 0) return fail_errno("make folder", errno);
@@ -182,9 +188,12 @@ private:
             la_int64_t offset = 0;
             const int next = archive_read_data_block(reader_, &data, &size, &offset);
             if (next == ARCHIVE_EOF) break;
-            if (next < ARCHIVE_WARN) return fail(ErrorKind::invalid, std::string("read: ") + archive_error_string(reader_));
+            if (next < ARCHIVE_WARN)
+                return fail(ErrorKind::invalid, std::string("read: ") + archive_error_string(reader_));
             for (std::size_t done = 0; done < size;) {
-                const ssize_t count = ::pwrite(file.get(), static_cast<const char*>(data) + done, size - done, offset + static_cast<off_t>(done));
+                const ssize_t count = ::pwrite(
+                    file.get(), static_cast<const char*>(data) + done, size - done, offset + static_cast<off_t>(done)
+                );
                 if (count < 0) return fail_errno("write", errno);
                 done += static_cast<std::size_t>(count);
             }
@@ -199,13 +208,16 @@ private:
         const std::string target_name = parts.back();
         parts.pop_back();
         TRY(const Fd from, parent_of(parts));
-        struct stat source {};
-        struct stat there {};
-        if (::fstatat(from.get(), target_name.c_str(), &source, AT_SYMLINK_NOFOLLOW) != 0) return fail_errno("hard link to \"" + std::string(target) + "\"", errno);
-        const bool is_same = ::fstatat(dir, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == source.st_ino;
+        struct stat source{};
+        struct stat there{};
+        if (::fstatat(from.get(), target_name.c_str(), &source, AT_SYMLINK_NOFOLLOW) != 0)
+            return fail_errno("hard link to \"" + std::string(target) + "\"", errno);
+        const bool is_same =
+            ::fstatat(dir, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == source.st_ino;
         if (is_same) return {};
         TRY_DO(remove_tree_at(dir, name));
-        if (::linkat(from.get(), target_name.c_str(), dir, name.c_str(), 0) != 0) return fail_errno("hard link to \"" + std::string(target) + "\"", errno);
+        if (::linkat(from.get(), target_name.c_str(), dir, name.c_str(), 0) != 0)
+            return fail_errno("hard link to \"" + std::string(target) + "\"", errno);
         return {};
     }
 
@@ -251,7 +263,8 @@ Result<void> unpack_layer(ImageSource& source, const std::string& digest, const 
         if (feed.error) return within("layer " + digest, *feed.error);
         return fail(ErrorKind::invalid, "layer " + digest + ": " + archive_error_string(reader.get()));
     }
-    if (const Result<void> done = apply_entries(reader.get(), feed, folder.get()); !done) return within("layer " + digest, done.error());
+    if (const Result<void> done = apply_entries(reader.get(), feed, folder.get()); !done)
+        return within("layer " + digest, done.error());
     for (;;) {  // what follows the archive's end belongs to the digest too
         TRY(const std::string_view rest, blob->next());
         if (rest.empty()) break;

@@ -17,7 +17,7 @@ struct Row {
 void describe(const std::string& root, const std::string& path, std::string& out) {
     for (const std::string& name : list_dir(root + "/" + path)) {
         const std::string at = path.empty() ? name : path + "/" + name;
-        struct stat status {};
+        struct stat status{};
         ::lstat((root + "/" + at).c_str(), &status);
         if (S_ISDIR(status.st_mode)) {
             out += at + "/ ";
@@ -49,23 +49,33 @@ std::string unpacked(const std::vector<std::vector<TestEntry>>& layers, const st
 
 TEST(Unpack, Layers) {
     const Row rows[] = {
-        {"files, folders made on the way", {{{'f', "a/b", "x"}, {'d', "c", ""}}}, "a/ a/b=x c/"},
-        {"names with ./ and /", {{{'f', "./a", "1"}, {'f', "/b", "2"}}}, "a=1 b=2"},
-        {"a later layer replaces", {{{'f', "a", "old"}}, {{'f', "a", "new"}}}, "a=new"},
-        {"a folder stays a folder", {{{'f', "d/a", "1"}}, {{'d', "d", ""}, {'f', "d/b", "2"}}}, "d/ d/a=1 d/b=2"},
-        {"a file replaces a folder", {{{'f', "d/a", "1"}}, {{'f', "d", "2"}}}, "d=2"},
-        {"whiteout", {{{'f', "a", "1"}, {'f', "d/b", "2"}}, {{'f', ".wh.a", ""}, {'f', ".wh.d", ""}}}, ""},
-        {"opaque folder", {{{'f', "d/a", "1"}}, {{'f', "d/b", "2"}, {'f', "d/.wh..wh..opq", ""}}}, "d/ d/b=2"},
-        {"hard link", {{{'f', "a", "1"}, {'h', "b", "a"}}}, "a=1 b=1"},
-        {"link to a folder of the image", {{{'d', "usr/bin", ""}, {'l', "bin", "usr/bin"}, {'f', "bin/x", "1"}}}, "bin>usr/bin usr/ usr/bin/ usr/bin/x=1"},
-        {"absolute link stays in the image", {{{'d', "data", ""}, {'l', "l", "/data"}, {'f', "l/x", "1"}}}, "data/ data/x=1 l>/data"},
-        {"link upwards is held at the root", {{{'d', "data", ""}, {'l', "l", "../../../data"}, {'f', "l/x", "1"}}}, "data/ data/x=1 l>../../../data"},
-        {"link out, then through it", {{{'l', "l", "/"}, {'f', "l/x", "1"}}}, "l>/ x=1"},
-        {"a file does not write through a link", {{{'l', "l", "/etc/passwd"}, {'f', "l", "1"}}}, "l=1"},
-        {"..", {{{'f', "../x", "1"}}}, "error: entry \"../x\" leaves its image; use another image"},
-        {".. inside", {{{'f', "a/../../x", "1"}}}, "error: entry \"a/../../x\" leaves its image; use another image"},
-        {"hard link out", {{{'h', "x", "../../etc/passwd"}}}, "error: entry \"x\": entry \"../../etc/passwd\" leaves its image; use another image"},
-        {"hard link through a link", {{{'l', "l", "/"}, {'h', "x", "l/etc/passwd"}}}, "error: entry \"x\": hard link to \"l/etc/passwd\": No such file or directory"},
+        {"files, folders made on the way",       {{{'f', "a/b", "x"}, {'d', "c", ""}}},                                            "a/ a/b=x c/"                                                   },
+        {"names with ./ and /",                  {{{'f', "./a", "1"}, {'f', "/b", "2"}}},                                          "a=1 b=2"                                                       },
+        {"a later layer replaces",               {{{'f', "a", "old"}}, {{'f', "a", "new"}}},                                       "a=new"                                                         },
+        {"a folder stays a folder",              {{{'f', "d/a", "1"}}, {{'d', "d", ""}, {'f', "d/b", "2"}}},                       "d/ d/a=1 d/b=2"                                                },
+        {"a file replaces a folder",             {{{'f', "d/a", "1"}}, {{'f', "d", "2"}}},                                         "d=2"                                                           },
+        {"whiteout",                             {{{'f', "a", "1"}, {'f', "d/b", "2"}}, {{'f', ".wh.a", ""}, {'f', ".wh.d", ""}}}, ""                                                              },
+        {"opaque folder",                        {{{'f', "d/a", "1"}}, {{'f', "d/b", "2"}, {'f', "d/.wh..wh..opq", ""}}},          "d/ d/b=2"                                                      },
+        {"hard link",                            {{{'f', "a", "1"}, {'h', "b", "a"}}},                                             "a=1 b=1"                                                       },
+        {"link to a folder of the image",
+         {{{'d', "usr/bin", ""}, {'l', "bin", "usr/bin"}, {'f', "bin/x", "1"}}},
+         "bin>usr/bin usr/ usr/bin/ usr/bin/x=1"                                                                                                                                                   },
+        {"absolute link stays in the image",
+         {{{'d', "data", ""}, {'l', "l", "/data"}, {'f', "l/x", "1"}}},
+         "data/ data/x=1 l>/data"                                                                                                                                                                  },
+        {"link upwards is held at the root",
+         {{{'d', "data", ""}, {'l', "l", "../../../data"}, {'f', "l/x", "1"}}},
+         "data/ data/x=1 l>../../../data"                                                                                                                                                          },
+        {"link out, then through it",            {{{'l', "l", "/"}, {'f', "l/x", "1"}}},                                           "l>/ x=1"                                                       },
+        {"a file does not write through a link", {{{'l', "l", "/etc/passwd"}, {'f', "l", "1"}}},                                   "l=1"                                                           },
+        {"..",                                   {{{'f', "../x", "1"}}},                                                           "error: entry \"../x\" leaves its image; use another image"     },
+        {".. inside",                            {{{'f', "a/../../x", "1"}}},                                                      "error: entry \"a/../../x\" leaves its image; use another image"},
+        {"hard link out",
+         {{{'h', "x", "../../etc/passwd"}}},
+         "error: entry \"x\": entry \"../../etc/passwd\" leaves its image; use another image"                                                                                                      },
+        {"hard link through a link",
+         {{{'l', "l", "/"}, {'h', "x", "l/etc/passwd"}}},
+         "error: entry \"x\": hard link to \"l/etc/passwd\": No such file or directory"                                                                                                            },
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(row.given);
@@ -78,7 +88,12 @@ TEST(Unpack, DamagedLayerIsRefused) {
     const TempFolder folder;
     const std::string layout = folder.path + "/layout";
     const std::vector<std::string> digests = write_image(layout, {{{'f', "a", "1"}}});
-    const std::string other = tar_of({{'f', "a", "2"}}, true);
+    const std::string other = tar_of(
+        {
+            {'f', "a", "2"}
+    },
+        true
+    );
     ASSERT_TRUE(write_plain(layout + "/" + *blob_path(digests[0]), other, 0644));
     ASSERT_TRUE(make_dirs(folder.path + "/root", 0755));
     const Result<void> done = unpack_layer(**open_image_source(layout), digests[0], folder.path + "/root");
