@@ -222,6 +222,7 @@ struct PodSpec {
     json::Value readiness_gates;
     json::Value image_pull_secrets;
     json::Value scheduling_gates;
+    json::Value resource_claims;
     bool operator==(const PodSpec&) const = default;
 };
 

@@ -275,6 +275,7 @@ struct VmiStatus {
     std::string virtual_machine_revision_name;
     std::int64_t runtime_user = 0;
     std::string migration_transport;
+    json::Value migration_state;
     json::Value interfaces;
     json::Value guest_os_info;
     json::Value memory;

@@ -119,6 +119,7 @@ struct Describe<VmiStatus> {
         Field{"virtualMachineRevisionName",    &T::virtual_machine_revision_name   },
         Field{"runtimeUser",                   &T::runtime_user                    },
         Field{"migrationTransport",            &T::migration_transport             },
+        Field{"migrationState",                &T::migration_state                 },
         Field{"interfaces",                    &T::interfaces                      },
         Field{"guestOSInfo",                   &T::guest_os_info                   },
         Field{"memory",                        &T::memory                          },

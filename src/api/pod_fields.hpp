@@ -204,6 +204,7 @@ struct Describe<PodSpec> {
         Field{"readinessGates",                &T::readiness_gates                 },
         Field{"imagePullSecrets",              &T::image_pull_secrets              },
         Field{"schedulingGates",               &T::scheduling_gates                },
+        Field{"resourceClaims",                &T::resource_claims                 },
     };
 };
 

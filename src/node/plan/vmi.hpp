@@ -1,0 +1,32 @@
+// What a node's agent decides about one machine of its node: from `Scheduled` on, the guest's truth becomes the status.
+// Contract: docs/spec/placement.md 2.6
+#pragma once
+
+#include "agent/link.hpp"
+#include "api/kubevirt.hpp"
+#include "api/plan.hpp"
+
+namespace berth::node {
+
+struct View {
+    api::Key key;
+    std::optional<api::VirtualMachineInstance> vmi;
+    std::string node;                              ///< this node
+    std::optional<api::Pod> launcher;              ///< the machine's launcher pod on this node
+    std::vector<api::PersistentVolumeClaim> claims;
+    std::optional<agent::Report> report;           ///< none: not connected to the launcher
+    std::optional<Timestamp> shutdown_sent_at;
+    bool synced = false;                           ///< the launcher was told what is wanted, in this version
+    Timestamp now;
+};
+
+/// Effects: "sync domain", "shutdown domain", "destroy domain", all on the launcher pod's UID.
+api::Plan sync(const View& view);
+
+/// What the launcher finds in its pod, in order of spec.volumes.
+std::vector<agent::VolumePath> volume_paths(const api::VirtualMachineInstance& vmi, const std::vector<api::PersistentVolumeClaim>& claims);
+
+/// Whether this node has anything to do with the machine: the agent keeps a connection then.
+bool is_ours(const View& view);
+
+}  // namespace berth::node
