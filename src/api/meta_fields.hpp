@@ -49,7 +49,9 @@ struct Describe<ObjectMeta> {
 template <>
 struct Describe<Bare> {
     static constexpr bool open = true;
-    static constexpr auto fields = std::tuple{Field{"metadata", &Bare::metadata}};
+    static constexpr auto fields = std::tuple{
+        Field{"metadata", &Bare::metadata}
+    };
 };
 
 template <>

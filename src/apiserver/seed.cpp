@@ -8,9 +8,15 @@ namespace berth::apiserver {
 namespace {
 
 json::Value object_of(const api::Kind& kind, const std::string& ns, const std::string& name) {
-    json::Object metadata{{"name", name}};
+    json::Object metadata{
+        {"name", name}
+    };
     if (!ns.empty()) metadata["namespace"] = ns;
-    return json::Object{{"kind", kind.kind}, {"apiVersion", kind.api_version()}, {"metadata", std::move(metadata)}};
+    return json::Object{
+        {"kind",       kind.kind          },
+        {"apiVersion", kind.api_version() },
+        {"metadata",   std::move(metadata)}
+    };
 }
 
 json::Value priority_class(const std::string& name, std::int64_t value, const std::string& description) {
@@ -26,9 +32,11 @@ std::vector<json::Value> contents(const Options& options, const std::string& ns)
     std::vector<json::Value> out;
     out.push_back(object_of(api::kServiceAccount, ns, "default"));
     json::Value roots = object_of(api::kConfigMap, ns, "kube-root-ca.crt");
-    json::set(roots, "/metadata/annotations/kubernetes.io~1description", json::Value(
-        "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints."
-    ));
+    json::set(
+        roots,
+        "/metadata/annotations/kubernetes.io~1description",
+        json::Value("Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints.")
+    );
     json::set(roots, "/data/ca.crt", json::Value(options.ca_certificate));
     out.push_back(std::move(roots));
     return out;
@@ -43,8 +51,8 @@ Task<Result<void>> furnish(Core& core, std::string ns) {
     co_return Result<void>();
 }
 
-// The definition of a schema-served kind follows the program: an older one is brought up to date. It goes straight into the
-// store: it is ours, checked by a test, and has a status that no create can set.
+// The definition of a schema-served kind follows the program: an older one is brought up to date. It goes straight into
+// the store: it is ours, checked by a test, and has a status that no create can set.
 Task<Result<void>> define(Core& core, const api::Kind& kind) {
     const api::Kind& definition = api::kCustomResourceDefinition;
     json::Value wanted = crd_of(kind, core.clock.now());
@@ -71,13 +79,22 @@ Task<Result<void>> seed_all(Core& core) {
         CO_TRY_DO(co_await ensure(core, object_of(api::kNamespace, "", ns)));
         CO_TRY_DO(co_await furnish(core, ns));
     }
-    CO_TRY_DO(co_await ensure(core, priority_class(
-        "system-cluster-critical", 2'000'000'000,
-        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
-    )));
-    CO_TRY_DO(co_await ensure(core, priority_class(
-        "system-node-critical", 2'000'001'000, "Used for system critical pods that must not be moved from their current node."
-    )));
+    CO_TRY_DO(co_await ensure(
+        core,
+        priority_class(
+            "system-cluster-critical",
+            2'000'000'000,
+            "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
+        )
+    ));
+    CO_TRY_DO(co_await ensure(
+        core,
+        priority_class(
+            "system-node-critical",
+            2'000'001'000,
+            "Used for system critical pods that must not be moved from their current node."
+        )
+    ));
     for (const api::Kind* kind : api::kinds()) {
         if (kind->serving == api::Serving::schema) CO_TRY_DO(co_await define(core, *kind));
     }
