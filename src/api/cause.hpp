@@ -28,7 +28,9 @@ inline Cause duplicate(std::string field, std::string written) {
 }
 /// `supported` is a list such as `"a", "b"`.
 inline Cause not_supported(std::string field, std::string written, std::string supported) {
-    return {"FieldValueNotSupported", "Unsupported value: " + written + ": supported values: " + supported, std::move(field)};
+    return {
+        "FieldValueNotSupported", "Unsupported value: " + written + ": supported values: " + supported, std::move(field)
+    };
 }
 
 }  // namespace berth::api

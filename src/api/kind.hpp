@@ -25,8 +25,8 @@ struct Kind {
     std::string_view short_names;  ///< separated by blanks
     Scope scope = Scope::namespaced;
     Serving serving = Serving::built_in;
-    bool has_status = false;   ///< has a /status subresource
-    bool in_all = false;       ///< listed by `kubectl get all`
+    bool has_status = false;  ///< has a /status subresource
+    bool in_all = false;      ///< listed by `kubectl get all`
     bool has_generation = false;
     std::string_view other_versions;  ///< also served, separated by blanks
 
@@ -46,9 +46,9 @@ const Kind* find_kind(std::string_view group, std::string_view plural);
 const Kind* find_kind_of(std::string_view api_version, std::string_view kind);
 
 // The kinds that code names. The list in kind.cpp has them all.
-extern const Kind kNamespace, kNode, kPod, kClaim, kVolume, kConfigMap, kSecret, kEvent, kServiceAccount, kService, kStorageClass,
-    kCsiDriver, kCsiStorageCapacity, kLease, kPriorityClass, kControllerRevision, kResourceQuota, kPodDisruptionBudget,
-    kCustomResourceDefinition;
+extern const Kind kNamespace, kNode, kPod, kClaim, kVolume, kConfigMap, kSecret, kEvent, kEventsEvent, kServiceAccount,
+    kService, kStorageClass, kCsiDriver, kCsiStorageCapacity, kLease, kPriorityClass, kControllerRevision,
+    kResourceQuota, kPodDisruptionBudget, kCustomResourceDefinition;
 extern const Kind kVirtualMachine, kVmi, kKubeVirt, kDataVolume, kStorageProfile, kCdi, kCdiConfig;
 
 /// Names one object.

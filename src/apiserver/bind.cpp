@@ -19,7 +19,10 @@ void copy_missing(json::Value& pod, const json::Value& binding, std::string_view
 
 void set_scheduled(json::Value& pod, Timestamp now) {
     json::Object condition{
-        {"type", "PodScheduled"}, {"status", "True"}, {"lastProbeTime", nullptr}, {"lastTransitionTime", to_rfc3339(now)}
+        {"type",               "PodScheduled" },
+        {"status",             "True"         },
+        {"lastProbeTime",      nullptr        },
+        {"lastTransitionTime", to_rfc3339(now)}
     };
     json::Value* conditions = json::find(pod, "/status/conditions");
     if (conditions == nullptr || !conditions->is_array()) {
@@ -42,14 +45,17 @@ Outcome<json::Value> bound(const json::Value& pod, const json::Value& binding, T
     if (node.empty()) return refuse(invalid("Binding", name, {api::required("target.name", "")}));
     if (!uid.empty() && uid != json::text_at(pod, "/metadata/uid")) {
         return refuse(conflict(
-            api::kPod, name, "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " +
-                                 std::string(json::text_at(pod, "/metadata/uid"))
+            api::kPod,
+            name,
+            "Precondition failed: UID in precondition: " + uid +
+                ", UID in object meta: " + std::string(json::text_at(pod, "/metadata/uid"))
         ));
     }
     if (!json::text_at(pod, "/metadata/deletionTimestamp").empty()) {
         return refuse(conflict(api::kPod, name, "pod " + name + " is being deleted, cannot be assigned to a host"));
     }
-    if (!current.empty()) return refuse(conflict(api::kPod, name, "pod " + name + " is already assigned to node " + quoted(current)));
+    if (!current.empty())
+        return refuse(conflict(api::kPod, name, "pod " + name + " is already assigned to node " + quoted(current)));
     json::Value out = pod;
     json::set(out, "/spec/nodeName", json::Value(node));
     copy_missing(out, binding, "labels");

@@ -1,6 +1,7 @@
 #include "apiserver/body.hpp"
 
 #include "apiserver/decode.hpp"
+#include "apiserver/new_events.hpp"
 #include "apiserver/protobuf.hpp"
 
 namespace berth::apiserver {
@@ -32,20 +33,28 @@ Outcome<json::Value> parse_protobuf(const std::string& body) {
     return refuse(bad_request("couldn't get version/kind; " + decoded.error().message));
 }
 
-std::string cannot_handle(const std::string& got, const std::string& version, std::string_view kind, const std::string& why) {
+std::string cannot_handle(
+    const std::string& got, const std::string& version, std::string_view kind, const std::string& why
+) {
     return got + " in version " + quoted(version) + " cannot be handled as a " + std::string(kind) + ": " + why;
 }
 
 // Says what the object is where the client left it out, and refuses what it is not.
-Outcome<void> check_type(const Call& call, json::Value& object) {
-    const api::Kind& kind = call.kind();
-    const std::string served = kind.group.empty() ? call.target.version : std::string(kind.group) + "/" + call.target.version;
+Outcome<void> check_type(const Call& call, const api::Kind& kind, json::Value& object) {
+    const std::string served =
+        kind.group.empty() ? call.target.version : std::string(kind.group) + "/" + call.target.version;
     json::Object& fields = object.get_object();
     const std::string got_version(json::text_at(object, "/apiVersion"));
     const std::string got_kind(json::text_at(object, "/kind"));
     if (!got_kind.empty() && got_kind != kind.kind) {
-        const std::string version = got_version.empty() ? call.target.version : got_version.substr(got_version.find('/') + 1);
-        return refuse(bad_request(cannot_handle(got_kind, version, kind.kind, "converting (" + got_kind + ") to (" + std::string(kind.kind) + "): unknown conversion")));
+        const std::string version =
+            got_version.empty() ? call.target.version : got_version.substr(got_version.find('/') + 1);
+        return refuse(bad_request(cannot_handle(
+            got_kind,
+            version,
+            kind.kind,
+            "converting (" + got_kind + ") to (" + std::string(kind.kind) + "): unknown conversion"
+        )));
     }
     if (!got_version.empty() && got_version != served) {
         return refuse(bad_request(
@@ -57,10 +66,17 @@ Outcome<void> check_type(const Call& call, json::Value& object) {
     return {};
 }
 
+Outcome<json::Value> read_new_event(const Call& call, const json::Value& event) {
+    json::Value stored = stored_event_of(event);
+    const auto causes = call.verb == Verb::create ? check_new_event(stored) : std::vector<api::Cause>();
+    if (causes.empty()) return stored;
+    return refuse(invalid(api::kEventsEvent, std::string(json::text_at(event, "/metadata/name")), causes));
+}
+
 }  // namespace
 
 Outcome<json::Value> read_object(Call& call) {
-    const api::Kind& kind = call.kind();
+    const api::Kind& kind = call.target.is_new_event ? api::kEventsEvent : call.kind();
     const std::string type = media_type(call.request);
     std::string_view text;
     json::Value object;
@@ -79,13 +95,16 @@ Outcome<json::Value> read_object(Call& call) {
         return refuse(unsupported_media(accepted_types(kind)));
     }
     if (!object.is_object()) return refuse(bad_request("couldn't get version/kind; the body must be an object"));
-    if (auto good = check_type(call, object); !good) return refuse(good.error());
+    if (auto good = check_type(call, kind, object); !good) return refuse(good.error());
     if (const std::string strict = judge(call, find_complaints(kind, object, text)); !strict.empty()) {
         return refuse(bad_request(cannot_handle(std::string(kind.kind), call.target.version, kind.kind, strict)));
     }
     auto out = typed(kind, std::move(object));
-    if (!out) return refuse(bad_request(cannot_handle(std::string(kind.kind), call.target.version, kind.kind, out.error().message)));
-    return *std::move(out);
+    if (!out)
+        return refuse(
+            bad_request(cannot_handle(std::string(kind.kind), call.target.version, kind.kind, out.error().message))
+        );
+    return call.target.is_new_event ? read_new_event(call, *out) : Outcome<json::Value>(*std::move(out));
 }
 
 Outcome<json::Value> read_options(const kube::Request& request) {

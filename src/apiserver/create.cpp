@@ -20,7 +20,11 @@ Outcome<void> check_namespace(const Core& core, const api::Kind& kind, const std
     const std::string why = "unable to create new content in namespace " + ns + " because it is being terminated";
     kube::Response answer = forbidden(kind, name, why);
     json::Value status = *answer.document;
-    json::Object cause{{"reason", "NamespaceTerminating"}, {"message", "namespace " + ns + " is being terminated"}, {"field", "metadata.namespace"}};
+    json::Object cause{
+        {"reason",  "NamespaceTerminating"                    },
+        {"message", "namespace " + ns + " is being terminated"},
+        {"field",   "metadata.namespace"                      }
+    };
     json::set(status, "/details/causes", json::Value(json::Array{std::move(cause)}));
     answer.document = std::make_shared<const json::Value>(std::move(status));
     return refuse(std::move(answer));
@@ -35,7 +39,10 @@ Outcome<json::Value> prepare(Core& core, const api::Kind& kind, const kube::User
     if (admission != nullptr && admission->mutate_create) admission->mutate_create(object, user);
     // What is stored has the form that every later read, change and write of it gives it again.
     auto formed = typed(kind, std::move(object));
-    if (!formed) return refuse(internal_error("the defaults of " + std::string(kind.kind) + " do not fit its type: " + formed.error().message));
+    if (!formed)
+        return refuse(internal_error(
+            "the defaults of " + std::string(kind.kind) + " do not fit its type: " + formed.error().message
+        ));
     object = *std::move(formed);
     order_fields(object);
 
@@ -49,12 +56,20 @@ Outcome<json::Value> prepare(Core& core, const api::Kind& kind, const kube::User
     return object;
 }
 
-kube::Response refusal_of_name(const Core& core, const api::Kind& kind, const std::string& ns, const std::string& name, bool is_generated) {
+kube::Response refusal_of_name(
+    const Core& core, const api::Kind& kind, const std::string& ns, const std::string& name, bool is_generated
+) {
     if (is_generated) {
-        json::Object details{{"name", name}, {"kind", kind.plural}, {"retryAfterSeconds", 1}};
+        json::Object details{
+            {"name",              name       },
+            {"kind",              kind.plural},
+            {"retryAfterSeconds", 1          }
+        };
         return failure(
-            409, "AlreadyExists",
-            kind.qualified() + " " + quoted(name) + " already exists, the server was not able to generate a unique name for the object",
+            409,
+            "AlreadyExists",
+            kind.qualified() + " " + quoted(name) +
+                " already exists, the server was not able to generate a unique name for the object",
             std::move(details)
         );
     }
@@ -62,7 +77,9 @@ kube::Response refusal_of_name(const Core& core, const api::Kind& kind, const st
     const store::RecordPtr found = core.store.newest(key_for(kind, ns, name));
     if (!found || json::text_at(found->document, "/metadata/deletionTimestamp").empty()) return refusal;
     json::Value status = *refusal.document;
-    json::set(status, "/message", json::Value("object is being deleted: " + std::string(json::text_at(status, "/message"))));
+    json::set(
+        status, "/message", json::Value("object is being deleted: " + std::string(json::text_at(status, "/message")))
+    );
     refusal.document = std::make_shared<const json::Value>(std::move(status));
     return refusal;
 }
@@ -106,13 +123,21 @@ Task<kube::Response> store_new(Core& core, Creation creation, json::Value propos
 Task<kube::Response> create(Core& core, Call call) {
     Outcome<json::Value> object = read_object(call);
     if (!object) co_return std::move(object).error();
+    drop_status(call.kind(), *object);
     if (auto placed = place(call.kind(), call.target.ns, *object); !placed) co_return std::move(placed).error();
     Creation creation{call.target.kind, call.target.ns, call.write.is_dry_run, call.request.user};
     kube::Response response = co_await store_new(core, std::move(creation), std::move(*object));
     if (call.kind() == api::kNamespace && response.code == 201 && !call.write.is_dry_run) {
         const std::string ns(json::text_at(*response.document, "/metadata/name"));
         const Result<void> furnished = co_await furnish(core, ns);
-        if (!furnished) core.log.warn("namespace lacks its seeds", {{"ns", ns}, {"error", furnished.error().message}});
+        if (!furnished)
+            core.log.warn(
+                "namespace lacks its seeds",
+                {
+                    {"ns",    ns                       },
+                    {"error", furnished.error().message}
+            }
+            );
     }
     response.warnings = std::move(call.warnings);
     co_return response;
@@ -122,10 +147,14 @@ Task<Result<void>> ensure(Core& core, json::Value object) {
     const api::Key key = api::key_of(object);
     if (key.kind == nullptr) co_return fail(ErrorKind::invalid, "the server has no kind " + json::print(object));
     if (core.store.newest(key_for(*key.kind, key.ns, key.name))) co_return Result<void>();
-    Creation creation{key.kind, key.ns, false, {"system:apiserver", {"system:masters"}}};
+    Creation creation{
+        key.kind, key.ns, false, {"system:apiserver", {"system:masters"}}
+    };
     const kube::Response response = co_await store_new(core, std::move(creation), std::move(object));
     if (response.code == 201 || response.code == 409) co_return Result<void>();
-    co_return fail(ErrorKind::io, "create " + api::print(key) + ": " + std::string(json::text_at(*response.document, "/message")));
+    co_return fail(
+        ErrorKind::io, "create " + api::print(key) + ": " + std::string(json::text_at(*response.document, "/message"))
+    );
 }
 
 }  // namespace berth::apiserver

@@ -22,14 +22,19 @@ std::vector<std::string> find_complaints(const api::Kind& kind, const json::Valu
 }
 
 Result<json::Value> typed(const api::Kind& kind, json::Value document) {
-    const Type* type = type_of(kind);
-    if (type == nullptr) {
-        prune(document, served_schema(kind));
-        apply_defaults(document, served_schema(kind));
-        return document;
+    if (const Type* type = type_of(kind)) {
+        TRY_DO(check_types(document, *type));
+        return conformed(document, *type);
     }
-    TRY_DO(check_types(document, *type));
-    return conformed(document, *type);
+    // The schema says nothing about metadata: its type is that of every object.
+    if (json::Value* metadata = json::find(document, "/metadata")) {
+        const Type& type = *find_type_named("meta.ObjectMeta");
+        TRY_DO(check_types(*metadata, type));
+        *metadata = conformed(*metadata, type);
+    }
+    prune(document, served_schema(kind));
+    apply_defaults(document, served_schema(kind));
+    return document;
 }
 
 std::vector<api::Cause> check_schema(const api::Kind& kind, const json::Value& object) {

@@ -10,11 +10,10 @@ namespace berth::apiserver {
 /// `text` is the JSON it was parsed from, "" when there is none.
 std::vector<std::string> find_complaints(const api::Kind& kind, const json::Value& document, std::string_view text);
 
-/// The object without what its kind does not know, with the defaults of its schema. A kind with a type table has its
-/// types checked here; the others by check_schema. Errors invalid: a field of the wrong type
+/// The object without what its kind does not know. Errors invalid: a field of the wrong type
 Result<json::Value> typed(const api::Kind& kind, json::Value document);
 
-/// What a kind that is served from a schema refuses in an object. Empty for the others.
+/// What the schema of a schema-served kind refuses; nothing for the others.
 std::vector<api::Cause> check_schema(const api::Kind& kind, const json::Value& object);
 
 /// Applies fieldValidation to complaints: warnings go to the call, strict ones are returned as one text, "" = go on.

@@ -30,7 +30,9 @@ Outcome<std::string> choose_container(const kube::Request& request, const json::
     const std::string usual(json::text_at(pod, "/metadata/annotations/kubectl.kubernetes.io~1default-container"));
     if (contains(names, usual)) return usual;
     if (names.size() == 1) return names.front();
-    return refuse(bad_request("a container name must be specified for pod " + pod_name + ", choose one of: " + joined(names)));
+    return refuse(
+        bad_request("a container name must be specified for pod " + pod_name + ", choose one of: " + joined(names))
+    );
 }
 
 const json::Value* status_of(const json::Value& pod, const std::string& container) {
@@ -45,15 +47,16 @@ const json::Value* status_of(const json::Value& pod, const std::string& containe
 }
 
 Outcome<void> check_started(const json::Value& pod, const std::string& container, bool previous) {
-    const std::string in_pod = "container " + quoted(container) + " in pod " + quoted(json::text_at(pod, "/metadata/name"));
+    const std::string in_pod =
+        "container " + quoted(container) + " in pod " + quoted(json::text_at(pod, "/metadata/name"));
     const json::Value* status = status_of(pod, container);
     const bool has_ended_before = status != nullptr && json::find(*status, "/lastState/terminated") != nullptr;
     if (previous) {
         if (has_ended_before) return {};
         return refuse(bad_request("previous terminated " + in_pod + " not found"));
     }
-    const bool has_started =
-        status != nullptr && (json::find(*status, "/state/running") != nullptr || json::find(*status, "/state/terminated") != nullptr);
+    const bool has_started = status != nullptr && (json::find(*status, "/state/running") != nullptr ||
+                                                   json::find(*status, "/state/terminated") != nullptr);
     if (has_started || has_ended_before) return {};
     const std::string reason(status == nullptr ? "" : json::text_at(*status, "/state/waiting/reason"));
     return refuse(bad_request(in_pod + " is waiting to start: " + (reason.empty() ? "ContainerCreating" : reason)));

@@ -8,27 +8,39 @@ namespace berth::apiserver {
 namespace {
 
 kube::Response no_machine(const api::Kind& kind, const std::string& name) {
-    json::Object details{{"name", name}, {"group", kind.group}, {"kind", kind.singular}};
+    json::Object details{
+        {"name",  name         },
+        {"group", kind.group   },
+        {"kind",  kind.singular}
+    };
     const std::string qualified = std::string(kind.singular) + "." + std::string(kind.group);
     return failure(404, "NotFound", qualified + " " + quoted(name) + " not found", std::move(details));
 }
 
 kube::Response refused(const SubresourceAnswer& decided, const api::Kind& kind, const std::string& name) {
-    json::Object details{{"name", name}, {"group", kind.group}, {"kind", kind.singular}};
+    json::Object details{
+        {"name",  name         },
+        {"group", kind.group   },
+        {"kind",  kind.singular}
+    };
     std::string message = decided.message;
     if (decided.reason == "Conflict") {
-        message = "Operation cannot be fulfilled on " + std::string(kind.singular) + "." + std::string(kind.group) + " " + quoted(name) + ": " + message;
+        message = "Operation cannot be fulfilled on " + std::string(kind.singular) + "." + std::string(kind.group) +
+                  " " + quoted(name) + ": " + message;
     }
     return failure(decided.code, decided.reason, std::move(message), std::move(details));
 }
 
 // Applies the verb's patch to one of the two objects, as it is now. None: it went well, or there was nothing to do.
-Task<std::optional<kube::Response>> apply(Core& core, const api::Kind& kind, const Call& call, std::optional<json::Value> operations) {
+Task<std::optional<kube::Response>> apply(
+    Core& core, const api::Kind& kind, const Call& call, std::optional<json::Value> operations
+) {
     const store::RecordPtr record = core.store.newest(key_for(kind, call.target.ns, call.target.name));
     if (!operations || !record) co_return std::nullopt;
     json::Value object = record->document;
     const Result<void> done = json::apply_json_patch(object, *operations);
-    if (!done) co_return internal_error("the change does not fit " + std::string(kind.singular) + ": " + done.error().message);
+    if (!done)
+        co_return internal_error("the change does not fit " + std::string(kind.singular) + ": " + done.error().message);
     Amendment amendment{&kind, Scope::whole, false, call.request.user};
     kube::Response response = co_await amend(core, std::move(amendment), record, std::move(object));
     if (response.code < 300) co_return std::nullopt;
@@ -39,7 +51,11 @@ Task<std::optional<kube::Response>> apply(Core& core, const api::Kind& kind, con
 std::optional<kube::Response> group_answer(const Core& core, const Call& call) {
     if (!call.target.ns.empty()) return {};
     if (call.target.resource == "version") {
-        return answer(json::Value(json::Object{{"gitVersion", core.options.git_version}, {"gitTreeState", "clean"}, {"platform", "linux/amd64"}}));
+        return answer(json::Value(json::Object{
+            {"gitVersion",   core.options.git_version},
+            {"gitTreeState", "clean"                 },
+            {"platform",     "linux/amd64"           }
+        }));
     }
     if (call.target.resource == "healthz") return plain_text(200, "ok");
     return no_such_resource();
@@ -89,13 +105,16 @@ Task<kube::Answer<kube::Duplex>> open_console(Core& core, Call call) {
     if (!vmi) co_return refuse(no_machine(api::kVmi, target.name));
     const std::string phase(json::text_at(vmi->document, "/status/phase"));
     if (phase != "Running") {
-        co_return refuse(bad_request("VMI is not running: its phase is " + quoted(phase) + "; wait until it is Running"));
+        co_return refuse(bad_request("VMI is not running: its phase is " + quoted(phase) + "; wait until it is Running")
+        );
     }
     if (core.options.streams == nullptr) co_return refuse(not_implemented("consoles are not offered by this server"));
     auto console = co_await core.options.streams->console(target.ns, target.name);
     if (console) co_return *std::move(console);
     if (console.error().kind == ErrorKind::not_found) co_return refuse(no_machine(api::kVmi, target.name));
-    co_return refuse(bad_request("the console of " + quoted(target.name) + " cannot be reached: " + console.error().message));
+    co_return refuse(
+        bad_request("the console of " + quoted(target.name) + " cannot be reached: " + console.error().message)
+    );
 }
 
 }  // namespace berth::apiserver

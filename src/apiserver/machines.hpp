@@ -7,7 +7,8 @@ namespace berth::apiserver {
 
 Task<kube::Response> handle_machine(Core& core, Call call);
 
-/// Errors  404: no such machine; 400: it is not running yet, or cannot be reached now (virtctl tries again on exactly 400)
+/// Errors  404: no such machine; 400: it is not running yet, or cannot be reached now (virtctl tries again on exactly
+/// 400)
 Task<kube::Answer<kube::Duplex>> open_console(Core& core, Call call);
 
 }  // namespace berth::apiserver

@@ -6,13 +6,29 @@ namespace berth::apiserver {
 namespace {
 
 constexpr std::string_view kMetaFields[] = {
-    "name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-    "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers",
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
 };
 
 // Set by the server alone; a request cannot change them.
 constexpr const char* kSystemFields[] = {
-    "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
 };
 
 json::Object& metadata_of(json::Value& object) {
@@ -22,8 +38,8 @@ json::Object& metadata_of(json::Value& object) {
 }
 
 bool is_empty(const json::Value& value) {
-    return value.is_null() || (value.is_object() && value.get_object().empty()) || (value.is_array() && value.get_array().empty()) ||
-           (value.is_string() && value.get_string().empty());
+    return value.is_null() || (value.is_object() && value.get_object().empty()) ||
+           (value.is_array() && value.get_array().empty()) || (value.is_string() && value.get_string().empty());
 }
 
 json::Object ordered_metadata(const json::Object& metadata) {
@@ -66,21 +82,26 @@ Outcome<void> check_identity(const api::Kind& kind, const json::Value& old, cons
     const std::string name(json::text_at(old, "/metadata/name"));
     const std::string new_name(json::text_at(proposed, "/metadata/name"));
     if (!new_name.empty() && new_name != name) {
-        return refuse(bad_request(
-            "the name of the object (" + new_name + ") does not match the name on the URL (" + name + ")"
-        ));
+        return refuse(
+            bad_request("the name of the object (" + new_name + ") does not match the name on the URL (" + name + ")")
+        );
     }
     const std::string_view ns = json::text_at(proposed, "/metadata/namespace");
     if (!ns.empty() && ns != json::text_at(old, "/metadata/namespace")) {
-        return refuse(bad_request("the namespace of the provided object does not match the namespace sent on the request"));
+        return refuse(
+            bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        );
     }
     const std::string uid(json::text_at(proposed, "/metadata/uid"));
     const std::string old_uid(json::text_at(old, "/metadata/uid"));
     if (!uid.empty() && uid != old_uid) {
-        return refuse(conflict(kind, name, "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + old_uid));
+        return refuse(conflict(
+            kind, name, "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + old_uid
+        ));
     }
     const std::string_view version = json::text_at(proposed, "/metadata/resourceVersion");
-    if (!version.empty() && version != json::text_at(old, "/metadata/resourceVersion")) return refuse(conflict(kind, name, ""));
+    if (!version.empty() && version != json::text_at(old, "/metadata/resourceVersion"))
+        return refuse(conflict(kind, name, ""));
     return {};
 }
 
@@ -90,7 +111,9 @@ Outcome<void> check_deletion(const api::Kind& kind, const json::Value& old, cons
     const std::string_view deleted = json::text_at(old, "/metadata/deletionTimestamp");
     const std::string_view wanted = json::text_at(proposed, "/metadata/deletionTimestamp");
     if (deleted.empty() && !wanted.empty()) {
-        return refuse(invalid(kind, name, {api::invalid("metadata.deletionTimestamp", quoted(wanted), "field is immutable")}));
+        return refuse(
+            invalid(kind, name, {api::invalid("metadata.deletionTimestamp", quoted(wanted), "field is immutable")})
+        );
     }
     const json::Value* finalizers = json::find(proposed, "/metadata/finalizers");
     if (deleted.empty() || finalizers == nullptr || !finalizers->is_array()) return {};
@@ -101,10 +124,15 @@ Outcome<void> check_deletion(const api::Kind& kind, const json::Value& old, cons
         if (!is_known) added += (added.empty() ? "" : ", ") + json::print(finalizer);
     }
     if (added.empty()) return {};
-    return refuse(invalid(kind, name, {api::forbidden(
-        "metadata.finalizers",
-        "no new finalizers can be added if the object is being deleted, found new finalizers []string{" + added + "}"
-    )}));
+    return refuse(invalid(
+        kind,
+        name,
+        {api::forbidden(
+            "metadata.finalizers",
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{" + added +
+                "}"
+        )}
+    ));
 }
 
 json::Value limited(const api::Kind& kind, const json::Value& old, json::Value proposed, Scope scope) {
@@ -137,7 +165,8 @@ void order_fields(json::Value& object) {
         if (const json::Value* value = fields.if_contains(first)) out[first] = *value;
     }
     const json::Value* metadata = fields.if_contains("metadata");
-    out["metadata"] = metadata != nullptr && metadata->is_object() ? ordered_metadata(metadata->get_object()) : json::Object();
+    out["metadata"] =
+        metadata != nullptr && metadata->is_object() ? ordered_metadata(metadata->get_object()) : json::Object();
     for (const auto& [key, value] : fields) {
         if (key != "kind" && key != "apiVersion" && key != "metadata" && key != "status") out[key] = value;
     }
@@ -152,7 +181,9 @@ Outcome<void> place(const api::Kind& kind, const std::string& ns, json::Value& o
     if (kind.is_namespaced() && given.empty()) {
         metadata["namespace"] = ns;
     } else if (given != ns) {
-        return refuse(bad_request("the namespace of the provided object does not match the namespace sent on the request"));
+        return refuse(
+            bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        );
     }
     if (!json::text_at(object, "/metadata/resourceVersion").empty()) {
         return refuse(bad_request("resourceVersion should not be set on objects to be created"));
@@ -162,16 +193,20 @@ Outcome<void> place(const api::Kind& kind, const std::string& ns, json::Value& o
 
 void adopt(const api::Kind& kind, json::Value& object, const Uid& uid, Timestamp now) {
     json::Object& metadata = metadata_of(object);
-    for (const char* field : {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation", "managedFields"}) {
+    for (const char* field :
+         {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation", "managedFields"}) {
         metadata.erase(field);
     }
     metadata["uid"] = uid.value;
     metadata["resourceVersion"] = "0";  // keeps its place; the store writes the revision
     metadata["creationTimestamp"] = to_rfc3339(now);
     if (kind.has_generation) metadata["generation"] = 1;
-    // Nodes report their status with their own registration; every other status is the controllers' to make.
-    if (kind.has_status && !(kind == api::kNode)) object.get_object().erase("status");
     order_fields(object);
+}
+
+void drop_status(const api::Kind& kind, json::Value& object) {
+    // Nodes report their status with their own registration; every other status is the controllers' to make.
+    if (kind.has_status && !(kind == api::kNode)) object.as_object().erase("status");
 }
 
 Outcome<json::Value> merge(const api::Kind& kind, const json::Value& old, json::Value proposed, Scope scope) {

@@ -16,6 +16,8 @@ Outcome<void> place(const api::Kind& kind, const std::string& ns, json::Value& o
 
 /// Makes a new object the server's: uid, creation time, generation; drops what a client cannot set.
 void adopt(const api::Kind& kind, json::Value& object, const Uid& uid, Timestamp now);
+/// Drops the status of an object that a client creates, where controllers make it.
+void drop_status(const api::Kind& kind, json::Value& object);
 
 /// The parts of an object that a request changes.
 enum class Scope {

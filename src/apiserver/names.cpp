@@ -7,20 +7,25 @@ namespace berth::apiserver {
 namespace {
 
 constexpr std::string_view kSubdomainText =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    "end with an "
     "alphanumeric character (e.g. 'example.com', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 constexpr std::string_view kLabelText =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric "
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    "an alphanumeric "
     "character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 constexpr std::string_view kServiceText =
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an "
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an "
     "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 constexpr std::string_view kQualifiedText =
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+    "character (e.g. "
     "'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 constexpr std::string_view kValueText =
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+    "end with an "
     "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 constexpr std::size_t kAnnotationBytesMax = 256 * 1024;
@@ -60,11 +65,14 @@ const json::Array* array_at(const json::Value& root, std::string_view pointer) {
 
 void check_name(const api::Kind& kind, const json::Value& object, std::vector<api::Cause>& causes) {
     const std::string name(json::text_at(object, "/metadata/name"));
-    const auto wrong = [&](std::string_view text) { causes.push_back(api::invalid("metadata.name", quoted(name), std::string(text))); };
+    const auto wrong = [&](std::string_view text) {
+        causes.push_back(api::invalid("metadata.name", quoted(name), std::string(text)));
+    };
     if (name.empty()) {
         causes.push_back(api::required("metadata.name", "name or generateName is required"));
     } else if (kind.group == "rbac.authorization.k8s.io") {
-        if (name == "." || name == ".." || name.find_first_of("/%") != std::string::npos) wrong("may not contain '/' or '%'");
+        if (name == "." || name == ".." || name.find_first_of("/%") != std::string::npos)
+            wrong("may not contain '/' or '%'");
     } else if (kind == api::kNamespace) {
         if (!is_label(name)) wrong(kLabelText);
     } else if (kind == api::kService) {
@@ -78,7 +86,8 @@ void check_labels(const json::Value& object, std::vector<api::Cause>& causes) {
     const json::Object* labels = object_at(object, "/metadata/labels");
     if (labels == nullptr) return;
     for (const auto& [key, value] : *labels) {
-        if (!is_qualified_name(key)) causes.push_back(api::invalid("metadata.labels", quoted(key), std::string(kQualifiedText)));
+        if (!is_qualified_name(key))
+            causes.push_back(api::invalid("metadata.labels", quoted(key), std::string(kQualifiedText)));
         const std::string_view text = value.is_string() ? std::string_view(value.get_string()) : std::string_view();
         if (!text.empty() && !is_plain_word(text)) {
             causes.push_back(api::invalid("metadata.labels", quoted(text), std::string(kValueText)));
@@ -107,8 +116,10 @@ void check_finalizers(const json::Value& object, std::vector<api::Cause>& causes
     const json::Array* finalizers = array_at(object, "/metadata/finalizers");
     if (finalizers == nullptr) return;
     for (const json::Value& finalizer : *finalizers) {
-        const std::string_view text = finalizer.is_string() ? std::string_view(finalizer.get_string()) : std::string_view();
-        if (is_standard_finalizer(text) || (text.find('/') != std::string_view::npos && is_qualified_name(text))) continue;
+        const std::string_view text =
+            finalizer.is_string() ? std::string_view(finalizer.get_string()) : std::string_view();
+        if (is_standard_finalizer(text) || (text.find('/') != std::string_view::npos && is_qualified_name(text)))
+            continue;
         causes.push_back(api::invalid(
             "metadata.finalizers", quoted(text), "name is neither a standard finalizer name nor is it fully qualified"
         ));
@@ -129,7 +140,8 @@ void check_owners(const json::Value& object, std::vector<api::Cause>& causes) {
     }
     if (controllers < 2) return;
     causes.push_back(api::invalid(
-        "metadata.ownerReferences", std::to_string(controllers) + " references",
+        "metadata.ownerReferences",
+        std::to_string(controllers) + " references",
         "Only one reference can have Controller set to true"
     ));
 }
@@ -140,7 +152,9 @@ bool is_label(std::string_view text) { return text.size() <= 63 && is_dns_part(t
 
 bool is_subdomain(std::string_view text) {
     if (text.empty() || text.size() > 253) return false;
-    return std::ranges::all_of(std::views::split(text, '.'), [](const auto& part) { return is_dns_part(std::string_view(part)); });
+    return std::ranges::all_of(std::views::split(text, '.'), [](const auto& part) {
+        return is_dns_part(std::string_view(part));
+    });
 }
 
 std::vector<api::Cause> check_metadata(const api::Kind& kind, const json::Value& object) {

@@ -37,7 +37,8 @@ MediaRange read_range(std::string_view text) {
         if (equal == std::string_view::npos) continue;
         range.parameters[lower(piece.substr(0, equal))] = std::string(piece.substr(equal + 1));
     }
-    if (const auto q = range.parameters.find("q"); q != range.parameters.end()) range.quality = std::strtod(q->second.c_str(), nullptr);
+    if (const auto q = range.parameters.find("q"); q != range.parameters.end())
+        range.quality = std::strtod(q->second.c_str(), nullptr);
     return range;
 }
 
@@ -95,7 +96,8 @@ Outcome<Presentation> negotiate(const kube::Request& request) {
     for (const MediaRange& range : read_accept(accept)) {
         auto served = serve(range);
         if (!served) continue;
-        if (const auto include = request.parameter("includeObject"); include && !include->empty()) served->include_object = *include;
+        if (const auto include = request.parameter("includeObject"); include && !include->empty())
+            served->include_object = *include;
         return *served;
     }
     return refuse(not_acceptable());

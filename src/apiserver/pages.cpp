@@ -42,7 +42,10 @@ std::optional<std::string> decode(std::string_view text) {
 }  // namespace
 
 std::string print(const Continuation& continuation) {
-    json::Object token{{"v", "meta.k8s.io/v1"}, {"rv", continuation.at}};
+    json::Object token{
+        {"v",  "meta.k8s.io/v1"},
+        {"rv", continuation.at }
+    };
     token["start"] = (continuation.ns.empty() ? "" : continuation.ns + "/") + continuation.name + std::string(1, '\0');
     return encode(json::print(json::Value(std::move(token))));
 }

@@ -9,7 +9,7 @@ namespace berth::apiserver {
 struct Continuation {
     store::Revision at = 0;  ///< -1: at the newest
     std::string ns;
-    std::string name;        ///< the last object of the page before
+    std::string name;  ///< the last object of the page before
 };
 
 std::string print(const Continuation& continuation);

@@ -2,6 +2,7 @@
 
 #include "apiserver/body.hpp"
 #include "apiserver/decode.hpp"
+#include "apiserver/new_events.hpp"
 #include "apiserver/types.hpp"
 #include "json/diff.hpp"
 #include "json/json_patch.hpp"
@@ -30,7 +31,9 @@ Outcome<json::Value> applied(const api::Kind& kind, const ReadPatch& patch, cons
     switch (patch.type) {
         case PatchType::json: {
             const Result<void> done = json::apply_json_patch(object, patch.body);
-            if (!done) return refuse(failure(422, "Invalid", "the server rejected our request due to an error in our request"));
+            if (!done)
+                return refuse(failure(422, "Invalid", "the server rejected our request due to an error in our request")
+                );
             break;
         }
         case PatchType::strategic: {
@@ -61,7 +64,8 @@ Outcome<ReadPatch> read_patch(const Call& call) {
         const auto defect = json::find_defect(patch.body);
         if (defect == json::PatchDefect::too_many_operations) {
             return refuse(failure(
-                413, "RequestEntityTooLarge",
+                413,
+                "RequestEntityTooLarge",
                 "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got " +
                     std::to_string(patch.body.get_array().size())
             ));
@@ -74,9 +78,10 @@ Outcome<ReadPatch> read_patch(const Call& call) {
 }
 
 Outcome<json::Value> patched(Call& call, const ReadPatch& patch, const json::Value& old) {
-    const api::Kind& kind = call.kind();
+    const bool is_new_event = call.target.is_new_event;
+    const api::Kind& kind = is_new_event ? api::kEventsEvent : call.kind();
     const std::string name(json::text_at(old, "/metadata/name"));
-    TRY(json::Value object, applied(kind, patch, old));
+    TRY(json::Value object, applied(kind, patch, is_new_event ? new_event_of(old) : old));
     if (!object.is_object()) return refuse(bad_request("error decoding patch: the result is not an object"));
     if (json::text_at(object, "/kind") != kind.kind || json::text_at(object, "/apiVersion") != kind.api_version()) {
         return refuse(bad_request("the kind and the version of an object cannot be patched"));
@@ -84,10 +89,11 @@ Outcome<json::Value> patched(Call& call, const ReadPatch& patch, const json::Val
     const auto refuse_patch = [&](const std::string& why) {
         return refuse(invalid(kind, name, {api::invalid("patch", json::print(patch.body), why)}));
     };
-    if (const std::string strict = judge(call, find_complaints(kind, object, patch.text)); !strict.empty()) return refuse_patch(strict);
+    const std::string strict = judge(call, find_complaints(kind, object, patch.text));
+    if (!strict.empty()) return refuse_patch(strict);
     auto out = typed(kind, std::move(object));
     if (!out) return refuse_patch(out.error().message);
-    return *std::move(out);
+    return is_new_event ? stored_event_of(*out) : *std::move(out);
 }
 
 }  // namespace berth::apiserver

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apiserver/core.hpp"
+#include "apiserver/read.hpp"
 
 namespace berth::apiserver {
 
@@ -10,21 +11,24 @@ class Presenter {
 public:
     Presenter(const Core& core, const Call& call);
 
-    /// Transforms a successful answer about objects; all others pass unchanged.
+    /// Gives a successful answer about one object its form; all others pass unchanged.
     void finish(kube::Response& response) const;
-    /// The object of a watch event. Bookmarks keep their form.
-    [[nodiscard]] std::shared_ptr<const json::Value> event(std::shared_ptr<const json::Value> object, bool is_bookmark);
+    /// The answer that shows a page of a list.
+    [[nodiscard]] kube::Response list(const Page& page) const;
+    /// The object of a watch event. The columns of a table come with the first one only; bookmarks keep their form.
+    [[nodiscard]] std::shared_ptr<const json::Value> event(const kube::WatchEvent& event, bool is_first) const;
 
 private:
     [[nodiscard]] bool changes_nothing() const;
     [[nodiscard]] json::Value shown(const json::Value& object) const;
-    [[nodiscard]] json::Value table_of(const std::shared_ptr<const json::Value>& document) const;
+    [[nodiscard]] std::string served_version() const;
 
     const Clock& clock_;
     const api::Kind* kind_;
-    std::string api_version_;
+    std::string other_version_;  // when another one than the stored was asked for
+    bool is_new_event_;
+    bool takes_shared_items_;
     Presentation presentation_;
-    bool has_shown_columns_ = false;  // a watch names them in its first event only
 };
 
 }  // namespace berth::apiserver

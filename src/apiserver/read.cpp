@@ -3,23 +3,33 @@
 #include <charconv>
 
 #include "apiserver/pages.hpp"
+#include "apiserver/present.hpp"
 
 namespace berth::apiserver {
 namespace {
 
 constexpr const char* kTooOld =
-    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue "
-    "parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided "
-    "token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was "
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
+    "the continue "
+    "parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with "
+    "the provided "
+    "token results in an inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first chunk was "
     "returned and now may show up in the list.";
 
 kube::Response bad_list(const std::string& field, const std::string& message) {
-    return invalid("ListOptions.meta.k8s.io", "", {{"FieldValueForbidden", message, field}});
+    return invalid(
+        "ListOptions.meta.k8s.io",
+        "",
+        {
+            {"FieldValueForbidden", message, field}
+    }
+    );
 }
 
 // What resourceVersion, resourceVersionMatch, limit and continue say together.
 struct Range {
-    std::optional<store::Revision> exact;      // none: the newest
+    std::optional<store::Revision> exact;  // none: the newest
     std::optional<store::Revision> not_older;
     std::size_t limit = 0;
     std::optional<Continuation> from;
@@ -35,13 +45,18 @@ Outcome<void> check_match(const kube::Request& request, const std::string& match
     if (!request.parameter("continue").value_or("").empty()) {
         return refuse(bad_list(kField, "Forbidden: resourceVersionMatch is forbidden when continue is provided"));
     }
-    if (version.empty()) return refuse(bad_list(kField, "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"));
+    if (version.empty())
+        return refuse(
+            bad_list(kField, "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided")
+        );
     if (match != "Exact" && match != "NotOlderThan") {
         const api::Cause cause = api::not_supported(kField, quoted(match), R"("Exact", "NotOlderThan", "")");
         return refuse(invalid("ListOptions.meta.k8s.io", "", {cause}));
     }
     if (match == "Exact" && version == "0") {
-        return refuse(bad_list(kField, "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
+        return refuse(
+            bad_list(kField, "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"")
+        );
     }
     return {};
 }
@@ -54,7 +69,8 @@ Outcome<Range> read_range(const kube::Request& request) {
     if (limit && *limit > 0) out.limit = static_cast<std::size_t>(*limit);
     TRY(const auto version, wanted_version(request));
     if (const auto token = request.parameter("continue"); token && !token->empty()) {
-        if (version && *version != 0) return refuse(bad_request("specifying resource version is not allowed when using continue"));
+        if (version && *version != 0)
+            return refuse(bad_request("specifying resource version is not allowed when using continue"));
         TRY(out.from, read_continuation(*token));
         if (out.from->at > 0) out.exact = out.from->at;
         return out;
@@ -90,7 +106,9 @@ Outcome<std::optional<store::Revision>> wanted_version(const kube::Request& requ
     store::Revision version = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), version);
     if (error != std::errc() || end != text->data() + text->size() || version < 0) {
-        return refuse(bad_request("Invalid value: " + quoted(*text) + ": strconv.ParseUint: parsing " + quoted(*text) + ": invalid syntax"));
+        return refuse(bad_request(
+            "Invalid value: " + quoted(*text) + ": strconv.ParseUint: parsing " + quoted(*text) + ": invalid syntax"
+        ));
     }
     return version;
 }
@@ -121,20 +139,6 @@ Outcome<Page> read_page(const Core& core, const Call& call) {
     return page;
 }
 
-json::Value list_document(const Call& call, const Page& page) {
-    const api::Kind& kind = call.kind();
-    json::Object metadata{{"resourceVersion", std::to_string(page.at)}};
-    if (!page.next.empty()) metadata["continue"] = page.next;
-    if (page.remaining) metadata["remainingItemCount"] = *page.remaining;
-    json::Array items;
-    items.reserve(page.records.size());
-    for (const store::RecordPtr& record : page.records) items.push_back(record->document);
-    json::Object out{{"kind", std::string(kind.kind) + "List"}, {"apiVersion", kind.api_version()}};
-    out["metadata"] = std::move(metadata);
-    out["items"] = std::move(items);
-    return json::Value(std::move(out));
-}
-
 Task<kube::Response> get(Core& core, Call call) {
     const auto version = wanted_version(call.request);
     if (!version) co_return version.error();
@@ -147,7 +151,8 @@ Task<kube::Response> get(Core& core, Call call) {
 Task<kube::Response> list(Core& core, Call call) {
     Outcome<Page> page = read_page(core, call);
     if (!page) co_return std::move(page).error();
-    co_return answer(list_document(call, *page));
+    const Presenter presenter(core, call);
+    co_return presenter.list(*page);
 }
 
 }  // namespace berth::apiserver

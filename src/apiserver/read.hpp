@@ -12,13 +12,12 @@ Task<kube::Response> list(Core& core, Call call);
 struct Page {
     std::vector<store::RecordPtr> records;
     store::Revision at = 0;
-    std::string next;                              ///< the continue token; "" on the last page
-    std::optional<std::size_t> remaining = {};     ///< objects after this page, where it is known
+    std::string next;                           ///< the continue token; "" on the last page
+    std::optional<std::size_t> remaining = {};  ///< objects after this page, where it is known
 };
 
 /// Errors  400, 410, 422, 504 (2.16)
 Outcome<Page> read_page(const Core& core, const Call& call);
-json::Value list_document(const Call& call, const Page& page);
 
 /// resourceVersion of a read, checked: none when absent, 0 for "any".
 Outcome<std::optional<store::Revision>> wanted_version(const kube::Request& request);

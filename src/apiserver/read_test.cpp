@@ -21,7 +21,8 @@ protected:
         std::string out;
         const json::Value* items = response.document ? json::find(*response.document, "/items") : nullptr;
         if (items == nullptr) return "no list";
-        for (const json::Value& item : items->get_array()) out += std::string(json::text_at(item, "/metadata/name")) + " ";
+        for (const json::Value& item : items->get_array())
+            out += std::string(json::text_at(item, "/metadata/name")) + " ";
         return out;
     }
     std::string now() { return std::to_string(store->revision()); }
@@ -57,8 +58,13 @@ TEST_F(ReadTest, A64_ATokenOfACompactedRevisionOffersTheRest) {
     const auto gone = get(std::string(kMaps) + "?limit=2&continue=" + text(first, "/metadata/continue"));
     EXPECT_EQ(gone.code, 410);
     EXPECT_EQ(text(gone, "/reason"), "Expired");
-    EXPECT_TRUE(message(gone).starts_with("The provided continue parameter is too old to display a consistent list result"));
-    EXPECT_EQ(names(get(std::string(kMaps) + "?limit=9&continue=" + text(gone, "/metadata/continue"))), "b c kube-root-ca.crt v w x y z ");
+    EXPECT_TRUE(
+        message(gone).starts_with("The provided continue parameter is too old to display a consistent list result")
+    );
+    EXPECT_EQ(
+        names(get(std::string(kMaps) + "?limit=9&continue=" + text(gone, "/metadata/continue"))),
+        "b c kube-root-ca.crt v w x y z "
+    );
 }
 
 TEST_F(ReadTest, A65_VersionsOfReads) {
@@ -90,10 +96,22 @@ TEST_F(ReadTest, A22_A23_Selectors) {
     EXPECT_EQ(names(get(std::string(kMaps) + "?fieldSelector=metadata.name%3Db")), "b ");
     const auto unknown = get(std::string(kMaps) + "?fieldSelector=data.a%3Db");
     EXPECT_EQ(unknown.code, 400);
-    EXPECT_EQ(message(unknown), "\"data.a\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+    EXPECT_EQ(
+        message(unknown), "\"data.a\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+    );
     EXPECT_EQ(message(get("/api/v1/pods?fieldSelector=spec.foo%3D1")), "field label not supported: spec.foo");
     EXPECT_EQ(get("/api/v1/pods?fieldSelector=status.phase%3DRunning%2Cspec.nodeName%3Dn1").code, 200);
-    EXPECT_EQ(run(server->watch(watch_request("/api/v1/pods", {{"fieldSelector", "spec.foo=1"}}))).error().code, 400);
+    EXPECT_EQ(
+        run(server->watch(watch_request(
+                "/api/v1/pods",
+                {
+                    {"fieldSelector", "spec.foo=1"}
+    }
+            )))
+            .error()
+            .code,
+        400
+    );
 }
 
 TEST_F(ReadTest, A66_WatchReplaysExactlyWhatCameAfter) {
@@ -103,7 +121,12 @@ TEST_F(ReadTest, A66_WatchReplaysExactlyWhatCameAfter) {
     merge_patch(std::string(kMaps) + "/a", R"({"data":{"k":"v"}})");
     const auto modified = now();
     remove(std::string(kMaps) + "/b");
-    auto stream = watch(kMaps, {{"resourceVersion", from}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"resourceVersion", from}
+    }
+    );
     EXPECT_EQ(next(*stream), "ADDED b");
     const auto change = next_event(*stream);
     EXPECT_EQ(change->type, "MODIFIED");
@@ -114,7 +137,12 @@ TEST_F(ReadTest, A66_WatchReplaysExactlyWhatCameAfter) {
 }
 
 TEST_F(ReadTest, A19_WatchSeesAddedModifiedDeleted) {
-    auto stream = watch(kMaps, {{"resourceVersion", now()}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"resourceVersion", now()}
+    }
+    );
     add("c1");
     merge_patch(std::string(kMaps) + "/c1", R"({"metadata":{"labels":{"x":"y"}}})");
     remove(std::string(kMaps) + "/c1");
@@ -126,7 +154,13 @@ TEST_F(ReadTest, A19_WatchSeesAddedModifiedDeleted) {
 TEST_F(ReadTest, A20_WatchOfOneNameReplaysItFirst) {
     add("c1");
     add("c2");
-    auto stream = watch(kMaps, {{"fieldSelector", "metadata.name=c1"}, {"resourceVersion", "0"}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"fieldSelector",   "metadata.name=c1"},
+            {"resourceVersion", "0"               }
+    }
+    );
     EXPECT_EQ(next(*stream), "ADDED c1");
     merge_patch(std::string(kMaps) + "/c2", R"({"metadata":{"labels":{"q":"1"}}})");
     merge_patch(std::string(kMaps) + "/c1", R"({"metadata":{"labels":{"q":"1"}}})");
@@ -137,7 +171,13 @@ TEST_F(ReadTest, A20_WatchOfOneNameReplaysItFirst) {
 
 TEST_F(ReadTest, A67_SelectionsTurnChangesIntoArrivalsAndDepartures) {
     add("a");
-    auto stream = watch(kMaps, {{"labelSelector", "x=1"}, {"resourceVersion", now()}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"labelSelector",   "x=1"},
+            {"resourceVersion", now()}
+    }
+    );
     add("unrelated");
     merge_patch(std::string(kMaps) + "/a", R"({"metadata":{"labels":{"x":"1"}}})");
     merge_patch(std::string(kMaps) + "/a", R"({"data":{"k":"v"},"metadata":{"labels":{"x":"2"}}})");
@@ -157,7 +197,12 @@ TEST_F(ReadTest, A68_TooOldIsAnErrorEvent) {
     limits.history_events = 2;
     reopen(limits);
     for (const char* name : {"a", "b", "c", "d"}) add(name);
-    auto stream = watch(kMaps, {{"resourceVersion", "1"}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"resourceVersion", "1"}
+    }
+    );
     const auto error = next_event(*stream);
     EXPECT_EQ(error->type, "ERROR");
     EXPECT_EQ(json::integer_at(*error->object, "/code"), 410);
@@ -166,11 +211,15 @@ TEST_F(ReadTest, A68_TooOldIsAnErrorEvent) {
     EXPECT_EQ(next(*stream), "end");
     kube::Request request = watch_request(kMaps, {});
     for (const char* value : {"True", "", "1", "yes"}) {
-        request.query = {{"watch", value}};
+        request.query = {
+            {"watch", value}
+        };
         EXPECT_EQ(server->shape(request), kube::Shape::watch) << value;
     }
     for (const char* value : {"false", "0", "FALSE"}) {
-        request.query = {{"watch", value}};
+        request.query = {
+            {"watch", value}
+        };
         EXPECT_EQ(server->shape(request), kube::Shape::unary) << value;
     }
 }
@@ -178,7 +227,14 @@ TEST_F(ReadTest, A68_TooOldIsAnErrorEvent) {
 TEST_F(ReadTest, A69_InitialEventsEndWithABookmark) {
     add("a");
     add("b");
-    auto stream = watch(kMaps, {{"sendInitialEvents", "true"}, {"resourceVersionMatch", "NotOlderThan"}, {"allowWatchBookmarks", "true"}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"sendInitialEvents",    "true"        },
+            {"resourceVersionMatch", "NotOlderThan"},
+            {"allowWatchBookmarks",  "true"        }
+    }
+    );
     EXPECT_EQ(next(*stream), "ADDED a");
     EXPECT_EQ(next(*stream), "ADDED b");
     const auto mark = next_event(*stream);
@@ -187,12 +243,38 @@ TEST_F(ReadTest, A69_InitialEventsEndWithABookmark) {
     EXPECT_EQ(json::text_at(*mark->object, "/metadata/resourceVersion"), now());
     add("c");
     EXPECT_EQ(next(*stream), "ADDED c");
-    EXPECT_EQ(run(server->watch(watch_request(kMaps, {{"sendInitialEvents", "true"}}))).error().code, 422);
-    EXPECT_EQ(run(server->watch(watch_request(kMaps, {{"resourceVersionMatch", "NotOlderThan"}}))).error().code, 422);
+    EXPECT_EQ(
+        run(server->watch(watch_request(
+                kMaps,
+                {
+                    {"sendInitialEvents", "true"}
+    }
+            )))
+            .error()
+            .code,
+        422
+    );
+    EXPECT_EQ(
+        run(server->watch(watch_request(
+                kMaps,
+                {
+                    {"resourceVersionMatch", "NotOlderThan"}
+    }
+            )))
+            .error()
+            .code,
+        422
+    );
 }
 
 TEST_F(ReadTest, A70_BookmarksWhileIdleAndACleanEnd) {
-    auto stream = watch(kMaps, {{"allowWatchBookmarks", "true"}, {"resourceVersion", now()}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"allowWatchBookmarks", "true"},
+            {"resourceVersion",     now() }
+    }
+    );
     add("a");
     EXPECT_EQ(next(*stream), "ADDED a");
     clock.advance(std::chrono::seconds(90));
@@ -200,13 +282,25 @@ TEST_F(ReadTest, A70_BookmarksWhileIdleAndACleanEnd) {
     EXPECT_EQ(mark->type, "BOOKMARK");
     EXPECT_EQ(json::text_at(*mark->object, "/metadata/resourceVersion"), now());
     EXPECT_EQ(json::text_at(*mark->object, "/kind"), "ConfigMap");
-    auto short_one = watch(kMaps, {{"timeoutSeconds", "2"}, {"resourceVersion", now()}});
+    auto short_one = watch(
+        kMaps,
+        {
+            {"timeoutSeconds",  "2"  },
+            {"resourceVersion", now()}
+    }
+    );
     clock.advance(std::chrono::seconds(2));
     EXPECT_EQ(next(*short_one), "end");
 }
 
 TEST_F(ReadTest, AWaitingWatchWakesForItsEndAndForEvents) {
-    auto stream = watch(kMaps, {{"timeoutSeconds", "5"}, {"resourceVersion", now()}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"timeoutSeconds",  "5"  },
+            {"resourceVersion", now()}
+    }
+    );
     std::vector<std::string> seen;
     const auto reader = [&]() -> Task<void> {
         while (true) {

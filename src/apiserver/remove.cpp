@@ -1,6 +1,6 @@
 // DELETE of one object and of a collection (docs/spec/kube-api.md 2.12, 2.15).
 #include "apiserver/body.hpp"
-#include "apiserver/read.hpp"
+#include "apiserver/present.hpp"
 #include "apiserver/write.hpp"
 #include "base/ranges.hpp"
 
@@ -24,7 +24,8 @@ void read_body(RemoveOptions& options, const json::Value& body) {
 Outcome<void> check_dry_run(RemoveOptions& options, const json::Value& body, const kube::Request& request) {
     std::vector<std::string> values;
     if (const json::Value* list = json::find(body, "/dryRun"); list != nullptr && list->is_array()) {
-        for (const json::Value& value : list->get_array()) values.emplace_back(value.is_string() ? std::string(value.get_string()) : "");
+        for (const json::Value& value : list->get_array())
+            values.emplace_back(value.is_string() ? std::string(value.get_string()) : "");
     }
     for (const auto& [name, value] : request.query) {
         if (name == "dryRun") values.push_back(value);
@@ -105,16 +106,18 @@ Outcome<void> check_preconditions(const api::Kind& kind, const json::Value& obje
     const std::string version(json::text_at(object, "/metadata/resourceVersion"));
     if (!options.uid.empty() && options.uid != uid) {
         return refuse(conflict(
-            kind, name,
+            kind,
+            name,
             "the UID in the precondition (" + options.uid + ") does not match the UID in record (" + uid +
                 "). The object might have been deleted and then recreated"
         ));
     }
     if (!options.resource_version.empty() && options.resource_version != version) {
         return refuse(conflict(
-            kind, name,
-            "the ResourceVersion in the precondition (" + options.resource_version + ") does not match the ResourceVersion in record (" +
-                version + "). The object might have been modified"
+            kind,
+            name,
+            "the ResourceVersion in the precondition (" + options.resource_version +
+                ") does not match the ResourceVersion in record (" + version + "). The object might have been modified"
         ));
     }
     constexpr std::string_view kProtected[] = {"default", "kube-system", "kube-public"};
@@ -126,7 +129,9 @@ Outcome<void> check_preconditions(const api::Kind& kind, const json::Value& obje
 
 kube::Response gone_answer(const api::Kind& kind, const json::Value& object) {
     if (kind == api::kPod) return answer(object);
-    json::Object details{{"name", json::text_at(object, "/metadata/name")}};
+    json::Object details{
+        {"name", json::text_at(object, "/metadata/name")}
+    };
     if (!kind.group.empty()) details["group"] = kind.group;
     details["kind"] = kind.plural;
     details["uid"] = json::text_at(object, "/metadata/uid");
@@ -142,7 +147,8 @@ Outcome<RemoveOptions> remove_options(const kube::Request& request) {
     if (auto good = check_dry_run(options, body, request); !good) return refuse(good.error());
     TRY(const auto grace, integer(request, "gracePeriodSeconds"));
     if (grace) options.grace_seconds = grace;
-    if (const auto policy = request.parameter("propagationPolicy"); policy && !policy->empty()) options.propagation = *policy;
+    if (const auto policy = request.parameter("propagationPolicy"); policy && !policy->empty())
+        options.propagation = *policy;
     if (request.parameter("orphanDependents")) options.orphans = flag(request, "orphanDependents");
     constexpr std::string_view kPolicies[] = {"", "Background", "Foreground", "Orphan"};
     if (!contains(kPolicies, options.propagation)) {
@@ -152,7 +158,8 @@ Outcome<RemoveOptions> remove_options(const kube::Request& request) {
     }
     if (options.orphans && !options.propagation.empty()) {
         return refuse(bad_options(api::invalid(
-            "propagationPolicy", quoted(options.propagation),
+            "propagationPolicy",
+            quoted(options.propagation),
             "orphanDependents and deletionPropagation cannot be both set"
         )));
     }
@@ -222,12 +229,15 @@ Task<kube::Response> remove_all(Core& core, Call call) {
     if (!page) co_return std::move(page).error();
     for (const store::RecordPtr& listed : page->records) {
         const store::RecordPtr record = core.store.newest(listed->key);
-        if (!record || json::text_at(record->document, "/metadata/uid") != json::text_at(listed->document, "/metadata/uid")) continue;
+        if (!record ||
+            json::text_at(record->document, "/metadata/uid") != json::text_at(listed->document, "/metadata/uid"))
+            continue;
         RemoveOptions each = *options;
         const kube::Response one = co_await remove_record(core, call.kind(), record, std::move(each));
         if (one.code >= 400 && one.code != 404) co_return one;
     }
-    co_return answer(list_document(call, *page));
+    const Presenter presenter(core, call);
+    co_return presenter.list(*page);
 }
 
 }  // namespace berth::apiserver

@@ -11,15 +11,22 @@ class RemoveTest : public Bench {
 protected:
     void add_map(const std::string& name, const std::string& metadata = "{}") {
         json::Value object;
-        object = json::Object{{"metadata", parse(metadata)}};
+        object = json::Object{
+            {"metadata", parse(metadata)}
+        };
         json::set(object, "/metadata/name", json::Value(name));
         const auto made = post(kMaps, std::move(object));
         ASSERT_EQ(made.code, 201) << message(made);
     }
     void add_pod(const std::string& name, const std::string& node) {
-        post(kPods, parse(R"({"metadata":{"name":")" + name + R"("},"spec":{"containers":[{"name":"c","image":"i"}]}})"));
+        post(
+            kPods, parse(R"({"metadata":{"name":")" + name + R"("},"spec":{"containers":[{"name":"c","image":"i"}]}})")
+        );
         if (node.empty()) return;
-        const auto bound = post(std::string(kPods) + "/" + name + "/binding", parse(R"({"target":{"kind":"Node","name":")" + node + R"("}})"));
+        const auto bound = post(
+            std::string(kPods) + "/" + name + "/binding",
+            parse(R"({"target":{"kind":"Node","name":")" + node + R"("}})")
+        );
         ASSERT_EQ(bound.code, 201) << message(bound);
     }
 };
@@ -47,20 +54,30 @@ TEST_F(RemoveTest, A17_DryRunIsInTheBody) {
 TEST_F(RemoveTest, A18_AFinalizerHoldsAndItsRemovalEnds) {
     const std::string at = std::string(kMaps) + "/c1";
     add_map("c1", R"({"finalizers":["ex.io/f"]})");
-    auto stream = watch(kMaps, {{"resourceVersion", std::to_string(store->revision())}});
+    auto stream = watch(
+        kMaps,
+        {
+            {"resourceVersion", std::to_string(store->revision())}
+    }
+    );
     const auto marked = remove(at);
     EXPECT_EQ(marked.code, 200);
     EXPECT_EQ(text(marked, "/kind"), "ConfigMap");
     EXPECT_EQ(text(marked, "/metadata/deletionTimestamp"), to_rfc3339(clock.now()));
     EXPECT_EQ(text(marked, "/metadata/deletionGracePeriodSeconds"), "0");
     const auto again = remove(at);
-    EXPECT_EQ(text(again, "/metadata/resourceVersion"), text(marked, "/metadata/resourceVersion")) << "nothing changes twice";
+    EXPECT_EQ(text(again, "/metadata/resourceVersion"), text(marked, "/metadata/resourceVersion"))
+        << "nothing changes twice";
     const auto exists = post(kMaps, parse(R"({"metadata":{"name":"c1"}})"));
     EXPECT_EQ(message(exists), "object is being deleted: configmaps \"c1\" already exists");
     const auto added = merge_patch(at, R"({"metadata":{"finalizers":["ex.io/f","d.e/f"]}})");
     EXPECT_EQ(added.code, 422);
-    EXPECT_NE(message(added).find(
-        "no new finalizers can be added if the object is being deleted, found new finalizers []string{\"d.e/f\"}"), std::string::npos);
+    EXPECT_NE(
+        message(added).find(
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{\"d.e/f\"}"
+        ),
+        std::string::npos
+    );
     const auto ended = merge_patch(at, R"({"metadata":{"finalizers":null}})");
     EXPECT_EQ(ended.code, 200);
     EXPECT_EQ(text(ended, "/metadata/resourceVersion"), text(marked, "/metadata/resourceVersion"));
@@ -74,7 +91,9 @@ TEST_F(RemoveTest, A60_PreconditionsAndPolicies) {
     add_map("c1");
     const auto uid = remove(at, R"({"preconditions":{"uid":"abc"}})");
     EXPECT_EQ(uid.code, 409);
-    EXPECT_NE(message(uid).find("the UID in the precondition (abc) does not match the UID in record ("), std::string::npos);
+    EXPECT_NE(
+        message(uid).find("the UID in the precondition (abc) does not match the UID in record ("), std::string::npos
+    );
     const auto version = remove(at, R"({"preconditions":{"resourceVersion":"3"}})");
     EXPECT_EQ(version.code, 409);
     EXPECT_NE(message(version).find("the ResourceVersion in the precondition (3) does not match"), std::string::npos);
@@ -90,9 +109,16 @@ TEST_F(RemoveTest, A60_PreconditionsAndPolicies) {
 
 TEST_F(RemoveTest, A63_PoliciesBecomeFinalizers) {
     add_map("f");
-    EXPECT_EQ(text(remove(std::string(kMaps) + "/f", R"({"propagationPolicy":"Foreground"})"), "/metadata/finalizers"), R"(["foregroundDeletion"])");
-    EXPECT_EQ(text(remove(std::string(kMaps) + "/f", R"({"propagationPolicy":"Orphan"})"), "/metadata/finalizers"), R"(["orphan"])");
-    EXPECT_EQ(text(remove(std::string(kMaps) + "/f"), "/metadata/finalizers"), R"(["orphan"])") << "no policy keeps what is there";
+    EXPECT_EQ(
+        text(remove(std::string(kMaps) + "/f", R"({"propagationPolicy":"Foreground"})"), "/metadata/finalizers"),
+        R"(["foregroundDeletion"])"
+    );
+    EXPECT_EQ(
+        text(remove(std::string(kMaps) + "/f", R"({"propagationPolicy":"Orphan"})"), "/metadata/finalizers"),
+        R"(["orphan"])"
+    );
+    EXPECT_EQ(text(remove(std::string(kMaps) + "/f"), "/metadata/finalizers"), R"(["orphan"])")
+        << "no policy keeps what is there";
     EXPECT_EQ(text(remove(std::string(kMaps) + "/f", R"({"propagationPolicy":"Background"})"), "/status"), "Success");
 }
 

@@ -37,22 +37,40 @@ std::vector<std::string> groups_of(const kube::User& user) {
 json::Value user_document(const kube::User& user) {
     json::Array groups;
     for (const std::string& group : groups_of(user)) groups.push_back(json::Value(group));
-    return json::Object{{"username", user.name}, {"groups", std::move(groups)}};
+    return json::Object{
+        {"username", user.name        },
+        {"groups",   std::move(groups)}
+    };
 }
 
 json::Object rules() {
     const json::Array all{"*"};
-    json::Object resource{{"verbs", all}, {"apiGroups", all}, {"resources", all}};
-    json::Object path{{"verbs", all}, {"nonResourceURLs", all}};
+    json::Object resource{
+        {"verbs",     all},
+        {"apiGroups", all},
+        {"resources", all}
+    };
+    json::Object path{
+        {"verbs",           all},
+        {"nonResourceURLs", all}
+    };
     return {
-        {"resourceRules", json::Array{std::move(resource)}}, {"nonResourceRules", json::Array{std::move(path)}}, {"incomplete", false}
+        {"resourceRules",    json::Array{std::move(resource)}},
+        {"nonResourceRules", json::Array{std::move(path)}    },
+        {"incomplete",       false                           }
     };
 }
 
 // Whoever is named is somebody, and somebody may do everything: RBAC is not evaluated.
 json::Object access_of(const std::string& user) {
-    if (user.empty() || user == "system:anonymous") return {{"allowed", false}, {"reason", "anonymous users may do nothing here"}};
-    return {{"allowed", true}};
+    if (user.empty() || user == "system:anonymous")
+        return {
+            {"allowed", false                                },
+            {"reason",  "anonymous users may do nothing here"}
+        };
+    return {
+        {"allowed", true}
+    };
 }
 
 }  // namespace
@@ -63,13 +81,15 @@ std::optional<kube::Response> authorize(const Call& call) {
     const std::string name = user.name.empty() ? "system:anonymous" : user.name;
     const Target& target = call.target;
     if (target.resource.empty()) {
-        const std::string why = "User " + quoted(name) + " cannot " + lower(call.request.method) + " path " + quoted(call.request.path);
+        const std::string why =
+            "User " + quoted(name) + " cannot " + lower(call.request.method) + " path " + quoted(call.request.path);
         return failure(403, "Forbidden", "forbidden: " + why);
     }
     const std::string qualified = target.group.empty() ? target.resource : target.resource + "." + target.group;
     const std::string resource = target.resource + (target.subresource.empty() ? "" : "/" + target.subresource);
-    std::string message = qualified + (target.name.empty() ? "" : " " + quoted(target.name)) + " is forbidden: User " + quoted(name) +
-                          " cannot " + verb_text(call) + " resource " + quoted(resource) + " in API group " + quoted(target.group);
+    std::string message = qualified + (target.name.empty() ? "" : " " + quoted(target.name)) + " is forbidden: User " +
+                          quoted(name) + " cannot " + verb_text(call) + " resource " + quoted(resource) +
+                          " in API group " + quoted(target.group);
     message += target.ns.empty() ? " at the cluster scope" : " in the namespace " + quoted(target.ns);
     json::Object details;
     if (!target.name.empty()) details["name"] = target.name;
@@ -85,9 +105,12 @@ kube::Response review(const Call& call) {
         std::string_view kind;
     };
     constexpr Row kRows[] = {
-        {"selfsubjectaccessreviews", "SelfSubjectAccessReview"}, {"selfsubjectrulesreviews", "SelfSubjectRulesReview"},
-        {"subjectaccessreviews", "SubjectAccessReview"},         {"localsubjectaccessreviews", "LocalSubjectAccessReview"},
-        {"tokenreviews", "TokenReview"},                         {"selfsubjectreviews", "SelfSubjectReview"},
+        {"selfsubjectaccessreviews",  "SelfSubjectAccessReview" },
+        {"selfsubjectrulesreviews",   "SelfSubjectRulesReview"  },
+        {"subjectaccessreviews",      "SubjectAccessReview"     },
+        {"localsubjectaccessreviews", "LocalSubjectAccessReview"},
+        {"tokenreviews",              "TokenReview"             },
+        {"selfsubjectreviews",        "SelfSubjectReview"       },
     };
     const auto row = std::ranges::find(kRows, std::string_view(call.target.resource), &Row::resource);
     Outcome<json::Value> body = read_options(call.request);
@@ -98,11 +121,16 @@ kube::Response review(const Call& call) {
     out["apiVersion"] = call.target.group + "/" + call.target.version;
     const kube::User& user = call.request.user;
     if (row->kind == "SelfSubjectReview") {
-        out["status"] = json::Object{{"userInfo", user_document(user)}};
+        out["status"] = json::Object{
+            {"userInfo", user_document(user)}
+        };
     } else if (row->kind == "SelfSubjectRulesReview") {
         out["status"] = rules();
     } else if (row->kind == "TokenReview") {
-        out["status"] = json::Object{{"user", json::Object()}, {"error", "invalid bearer token"}};
+        out["status"] = json::Object{
+            {"user",  json::Object()        },
+            {"error", "invalid bearer token"}
+        };
     } else if (row->kind == "SelfSubjectAccessReview") {
         out["status"] = access_of(user.name);
     } else {
@@ -110,7 +138,10 @@ kube::Response review(const Call& call) {
     }
     json::Value review(std::move(out));
     json::Value* metadata = json::find(review, "/metadata");
-    if (metadata == nullptr || !metadata->is_object()) review.get_object()["metadata"] = json::Object{{"creationTimestamp", nullptr}};
+    if (metadata == nullptr || !metadata->is_object())
+        review.get_object()["metadata"] = json::Object{
+            {"creationTimestamp", nullptr}
+        };
     return answer(std::move(review), 201);
 }
 

@@ -8,9 +8,12 @@ namespace {
 using Segments = std::vector<std::string>;
 
 constexpr std::string_view kReviews[][2] = {
-    {"authorization.k8s.io", "selfsubjectaccessreviews"},  {"authorization.k8s.io", "selfsubjectrulesreviews"},
-    {"authorization.k8s.io", "subjectaccessreviews"},      {"authorization.k8s.io", "localsubjectaccessreviews"},
-    {"authentication.k8s.io", "tokenreviews"},             {"authentication.k8s.io", "selfsubjectreviews"},
+    {"authorization.k8s.io",  "selfsubjectaccessreviews" },
+    {"authorization.k8s.io",  "selfsubjectrulesreviews"  },
+    {"authorization.k8s.io",  "subjectaccessreviews"     },
+    {"authorization.k8s.io",  "localsubjectaccessreviews"},
+    {"authentication.k8s.io", "tokenreviews"             },
+    {"authentication.k8s.io", "selfsubjectreviews"       },
 };
 
 bool is_review(std::string_view group, std::string_view resource) {
@@ -20,8 +23,13 @@ bool is_review(std::string_view group, std::string_view resource) {
 bool serves_group(std::string_view group, std::string_view version) {
     if (std::ranges::any_of(kReviews, [&](const auto& row) { return row[0] == group; })) return version == "v1";
     return std::ranges::any_of(api::kinds(), [&](const api::Kind* kind) {
-        return kind->group == group && (kind->version == version || contains(std::views::split(kind->other_versions, ' ') |
-               std::views::transform([](const auto& word) { return std::string_view(word); }), version));
+        return kind->group == group &&
+               (kind->version == version ||
+                contains(
+                    std::views::split(kind->other_versions, ' ') |
+                        std::views::transform([](const auto& word) { return std::string_view(word); }),
+                    version
+                ));
     });
 }
 
@@ -46,7 +54,8 @@ Outcome<Segments> segments_of(std::string_view path) {
 
 Outcome<void> check_name(const std::string& name) {
     const bool is_bad = name == "." || name == ".." || name.find_first_of("/%") != std::string::npos;
-    if (is_bad) return refuse(bad_request("invalid name " + quoted(name) + ": may not be '.', '..' or contain '/' or '%'"));
+    if (is_bad)
+        return refuse(bad_request("invalid name " + quoted(name) + ": may not be '.', '..' or contain '/' or '%'"));
     return {};
 }
 
@@ -85,7 +94,12 @@ Outcome<Target> route_resource(Target target, const Segments& segments, std::siz
         return target;
     }
     target.kind = api::find_kind(target.group, target.resource);
-    if (target.kind == nullptr || (!target.kind->is_namespaced() && !target.ns.empty())) return refuse(no_such_resource());
+    if (target.kind != nullptr && *target.kind == api::kEventsEvent) {
+        target.kind = &api::kEvent;
+        target.is_new_event = true;
+    }
+    if (target.kind == nullptr || (!target.kind->is_namespaced() && !target.ns.empty()))
+        return refuse(no_such_resource());
     if (target.kind->is_namespaced() && target.ns.empty() && !target.name.empty()) return refuse(no_such_resource());
     return target;
 }
@@ -102,7 +116,8 @@ Outcome<Target> route_group(const Segments& segments) {
     }
     if (!is_core) target.group = segments[1];
     target.version = segments[version_at];
-    const bool is_machine = target.group == "subresources.kubevirt.io" && (target.version == "v1" || target.version == "v1alpha3");
+    const bool is_machine =
+        target.group == "subresources.kubevirt.io" && (target.version == "v1" || target.version == "v1alpha3");
     if (!is_machine && !serves_group(target.group, target.version)) return refuse(no_such_path());
     return route_resource(std::move(target), segments, version_at + 1);
 }
@@ -135,7 +150,8 @@ Outcome<Target> route(std::string_view path) {
     if (first == "version" && rest.empty()) return Target{.area = Area::version};
     if (first == "metrics" && rest.empty()) return Target{.area = Area::metrics};
     if (first == "openapi") return Target{.area = Area::openapi, .name = rest};
-    if (first == "healthz" || first == "livez" || first == "readyz") return Target{.area = Area::health, .resource = first, .name = rest};
+    if (first == "healthz" || first == "livez" || first == "readyz")
+        return Target{.area = Area::health, .resource = first, .name = rest};
     return refuse(no_such_path());
 }
 

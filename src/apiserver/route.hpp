@@ -7,9 +7,9 @@
 namespace berth::apiserver {
 
 enum class Area {
-    resource,   ///< objects of a stored kind
-    review,     ///< create-only kinds without storage: access reviews and the like
-    machine,    ///< subresources.kubevirt.io
+    resource,  ///< objects of a stored kind
+    review,    ///< create-only kinds without storage: access reviews and the like
+    machine,   ///< subresources.kubevirt.io
     discovery,
     openapi,
     version,
@@ -27,6 +27,7 @@ struct Target {
     std::string name = {};
     std::string subresource = {};  ///< "status", "portforward/22/tcp"
     bool is_legacy_watch = false;  ///< under /watch/
+    bool is_new_event = false;     ///< events.k8s.io: a view of core events, which `kind` then is
 };
 
 /// Errors  404 for what is not served, 400 for names that cannot be

@@ -28,6 +28,24 @@ json::Value priority_class(const std::string& name, std::int64_t value, const st
     return out;
 }
 
+// The API server as a service of its own cluster.
+json::Value own_service() {
+    json::Value out = object_of(api::kService, "default", "kubernetes");
+    json::set(out, "/metadata/labels/component", json::Value("apiserver"));
+    json::set(out, "/metadata/labels/provider", json::Value("kubernetes"));
+    json::set(out, "/spec", *json::parse(R"({"type":"ClusterIP","clusterIP":"10.96.0.1","clusterIPs":["10.96.0.1"],
+        "ipFamilies":["IPv4"],"ipFamilyPolicy":"SingleStack","sessionAffinity":"None","internalTrafficPolicy":"Cluster",
+        "ports":[{"name":"https","protocol":"TCP","port":443,"targetPort":6443}]})"));
+    return out;
+}
+
+// How a front proxy would prove itself (3.1). There is none: the certificates of clients are all that counts.
+json::Value authentication_config(const Options& options) {
+    json::Value out = object_of(api::kConfigMap, "kube-system", "extension-apiserver-authentication");
+    json::set(out, "/data/client-ca-file", json::Value(options.ca_certificate));
+    return out;
+}
+
 std::vector<json::Value> contents(const Options& options, const std::string& ns) {
     std::vector<json::Value> out;
     out.push_back(object_of(api::kServiceAccount, ns, "default"));
@@ -40,15 +58,6 @@ std::vector<json::Value> contents(const Options& options, const std::string& ns)
     json::set(roots, "/data/ca.crt", json::Value(options.ca_certificate));
     out.push_back(std::move(roots));
     return out;
-}
-
-}  // namespace
-
-Task<Result<void>> furnish(Core& core, std::string ns) {
-    for (json::Value& object : contents(core.options, ns)) {
-        CO_TRY_DO(co_await ensure(core, std::move(object)));
-    }
-    co_return Result<void>();
 }
 
 // The definition of a schema-served kind follows the program: an older one is brought up to date. It goes straight into
@@ -74,6 +83,15 @@ Task<Result<void>> define(Core& core, const api::Kind& kind) {
     co_return Result<void>();
 }
 
+}  // namespace
+
+Task<Result<void>> furnish(Core& core, std::string ns) {
+    for (json::Value& object : contents(core.options, ns)) {
+        CO_TRY_DO(co_await ensure(core, std::move(object)));
+    }
+    co_return Result<void>();
+}
+
 Task<Result<void>> seed_all(Core& core) {
     for (const char* ns : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
         CO_TRY_DO(co_await ensure(core, object_of(api::kNamespace, "", ns)));
@@ -95,8 +113,12 @@ Task<Result<void>> seed_all(Core& core) {
             "Used for system critical pods that must not be moved from their current node."
         )
     ));
+    for (json::Value& role : default_roles()) CO_TRY_DO(co_await ensure(core, std::move(role)));
+    CO_TRY_DO(co_await ensure(core, own_service()));
+    CO_TRY_DO(co_await ensure(core, authentication_config(core.options)));
     for (const api::Kind* kind : api::kinds()) {
-        if (kind->serving == api::Serving::schema) CO_TRY_DO(co_await define(core, *kind));
+        if (kind->serving != api::Serving::schema) continue;
+        CO_TRY_DO(co_await define(core, *kind));
     }
     co_return Result<void>();
 }

@@ -10,4 +10,7 @@ Task<Result<void>> seed_all(Core& core);
 /// Puts into a namespace what each has: ServiceAccount `default` and ConfigMap `kube-root-ca.crt`.
 Task<Result<void>> furnish(Core& core, std::string ns);
 
+/// ClusterRoles and their bindings.
+std::vector<json::Value> default_roles();
+
 }  // namespace berth::apiserver

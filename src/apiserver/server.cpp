@@ -4,6 +4,7 @@
 #include "apiserver/bind.hpp"
 #include "apiserver/crds.hpp"
 #include "apiserver/discovery.hpp"
+#include "apiserver/expiry.hpp"
 #include "apiserver/logs.hpp"
 #include "apiserver/machines.hpp"
 #include "apiserver/present.hpp"
@@ -57,8 +58,15 @@ bool writes_collection_of_all(const Call& call) {
 
 kube::Response version_answer(const Options& options) {
     return answer(json::Value(json::Object{
-        {"major", "1"}, {"minor", "32"}, {"gitVersion", options.git_version}, {"gitCommit", ""}, {"gitTreeState", "clean"},
-        {"buildDate", "1970-01-01T00:00:00Z"}, {"goVersion", ""}, {"compiler", "clang"}, {"platform", "linux/amd64"},
+        {"major",        "1"                   },
+        {"minor",        "32"                  },
+        {"gitVersion",   options.git_version   },
+        {"gitCommit",    ""                    },
+        {"gitTreeState", "clean"               },
+        {"buildDate",    "1970-01-01T00:00:00Z"},
+        {"goVersion",    ""                    },
+        {"compiler",     "clang"               },
+        {"platform",     "linux/amd64"         },
     }));
 }
 
@@ -67,40 +75,19 @@ kube::Response health_answer(const Call& call) {
     return plain_text(200, "[+]ping ok\n[+]store ok\n" + call.target.resource + " check passed\n");
 }
 
-kube::Response discovery_answer(const Call& call) {
-    if (call.request.method != "GET") return method_not_allowed();
-    auto found = discover(call.request.path, call.request.header("accept"));
-    if (!found) return no_such_path();
-    kube::Response response = answer(std::move(found->body));
-    response.headers["content-type"] = found->content_type;
-    response.headers["vary"] = "Accept";
-    if (found->etag.empty()) return response;
-    response.headers["etag"] = found->etag;
-    response.headers["cache-control"] = "public";
-    if (call.request.header("if-none-match") == found->etag) {
-        response.code = 304;
-        response.document = nullptr;
-    }
-    return response;
-}
-
-kube::Response openapi_answer(Core& core, const Call& call) {
-    if (call.request.method != "GET") return method_not_allowed();
-    OpenApiAnswer found = core.openapi.answer(call.target.name, call.request.parameter("hash").value_or(""), core.clock.now());
-    return {.code = found.code, .headers = std::move(found.headers), .body = std::move(found.body)};
-}
-
 Task<kube::Response> handle_subresource(Core& core, Call call) {
     const std::string& part = call.target.subresource;
     const bool is_pod = call.kind() == api::kPod;
     if (is_pod && call.verb == Verb::create && part == "binding") co_return co_await bind(core, std::move(call));
     if (is_pod && call.verb == Verb::create && part == "eviction") co_return co_await evict(core, std::move(call));
     constexpr std::string_view kStreams[] = {"exec", "attach", "portforward"};
-    if (is_pod && contains(kStreams, part)) co_return not_implemented("pods/" + part + " is not offered by this server");
+    if (is_pod && contains(kStreams, part))
+        co_return not_implemented("pods/" + part + " is not offered by this server");
     if (call.kind() == api::kServiceAccount && part == "token") {
         co_return not_implemented("serviceaccounts/token is not offered by this server; use its client certificate");
     }
-    const bool is_known = (part == "status" && call.kind().has_status) || (part == "finalize" && call.kind() == api::kNamespace);
+    const bool is_known =
+        (part == "status" && call.kind().has_status) || (part == "finalize" && call.kind() == api::kNamespace);
     if (!is_known || call.verb == Verb::create) co_return no_such_resource();
     if (call.verb == Verb::get) co_return co_await get(core, std::move(call));
     if (call.verb == Verb::update) co_return co_await update(core, std::move(call));
@@ -126,6 +113,42 @@ Task<kube::Response> handle_resource(Core& core, Call call) {
     co_return bad_request("a watch is a stream; this request was not opened as one");
 }
 
+kube::Response discovery_answer(const Call& call) {
+    if (call.request.method != "GET") return method_not_allowed();
+    auto found = discover(call.request.path, call.request.header("accept"));
+    if (!found) return no_such_path();
+    kube::Response response = answer(std::move(found->body));
+    response.headers["content-type"] = found->content_type;
+    response.headers["vary"] = "Accept";
+    if (found->etag.empty()) return response;
+    response.headers["etag"] = found->etag;
+    response.headers["cache-control"] = "public";
+    if (call.request.header("if-none-match") != found->etag) return response;
+    response.code = 304;
+    response.document = nullptr;
+    return response;
+}
+
+kube::Response openapi_answer(Core& core, const Call& call) {
+    if (call.request.method != "GET") return method_not_allowed();
+    OpenApiAnswer found =
+        core.openapi.answer(call.target.name, call.request.parameter("hash").value_or(""), core.clock.now());
+    kube::Response response;
+    response.code = found.code;
+    response.headers = std::move(found.headers);
+    response.body = std::move(found.body);
+    return response;
+}
+
+kube::Response metrics_answer(const Core& core) {
+    return plain_text(
+        200,
+        "# TYPE berth_store_objects gauge\nberth_store_objects " + std::to_string(core.store.object_count()) +
+            "\n# TYPE berth_store_revision counter\nberth_store_revision " + std::to_string(core.store.revision()) +
+            "\n"
+    );
+}
+
 Task<kube::Response> handle_area(Core& core, Call call) {
     switch (call.target.area) {
         case Area::resource: co_return co_await handle_resource(core, std::move(call));
@@ -135,7 +158,7 @@ Task<kube::Response> handle_area(Core& core, Call call) {
         case Area::machine: co_return co_await handle_machine(core, std::move(call));
         case Area::discovery: co_return discovery_answer(call);
         case Area::openapi: co_return openapi_answer(core, call);
-        case Area::metrics: break;
+        case Area::metrics: co_return metrics_answer(core);
     }
     co_return no_such_path();
 }
@@ -170,6 +193,13 @@ Server::Server(Executor executor, store::Store& store, Clock& clock, Entropy& en
 Server::~Server() = default;
 
 Task<Result<void>> Server::seed() { return seed_all(state_->core); }
+
+Task<void> Server::run() {
+    while (true) {
+        co_await state_->core.clock.sleep_for(std::chrono::minutes(1));
+        co_await expire_events(state_->core);
+    }
+}
 
 kube::Shape Server::shape(const kube::Request& request) const {
     const auto target = route(request.path);

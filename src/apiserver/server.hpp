@@ -49,6 +49,8 @@ public:
 
     /// Puts the objects of kube-api.md 1.5 in place that are missing (nodes and storage classes are the caller's).
     Task<Result<void>> seed();
+    /// Housekeeping until cancelled: events go an hour after they were last written.
+    Task<void> run();
 
     [[nodiscard]] kube::Shape shape(const kube::Request& request) const override;
     Task<kube::Response> handle(kube::Request request) override;

@@ -47,7 +47,9 @@ TEST_F(ServerTest, A51_NamespaceAndNameAreChecked) {
     json::set(elsewhere, "/metadata/namespace", json::Value("other"));
     const auto refused = post(kMaps, elsewhere);
     EXPECT_EQ(refused.code, 400);
-    EXPECT_EQ(message(refused), "the namespace of the provided object does not match the namespace sent on the request");
+    EXPECT_EQ(
+        message(refused), "the namespace of the provided object does not match the namespace sent on the request"
+    );
 
     const auto bad = post(kMaps, config_map("Bad_Name"));
     EXPECT_EQ(bad.code, 422);
@@ -55,10 +57,14 @@ TEST_F(ServerTest, A51_NamespaceAndNameAreChecked) {
     EXPECT_EQ(text(bad, "/details/kind"), "ConfigMap");
     EXPECT_EQ(text(bad, "/details/causes/0/field"), "metadata.name");
     EXPECT_EQ(text(bad, "/details/causes/0/reason"), "FieldValueInvalid");
-    EXPECT_TRUE(message(bad).starts_with("ConfigMap \"Bad_Name\" is invalid: metadata.name: Invalid value: \"Bad_Name\": a lowercase RFC 1123"));
+    EXPECT_TRUE(message(bad).starts_with(
+        "ConfigMap \"Bad_Name\" is invalid: metadata.name: Invalid value: \"Bad_Name\": a lowercase RFC 1123"
+    ));
 
     const auto nameless = post(kMaps, config_map(""));
-    EXPECT_EQ(message(nameless), "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required");
+    EXPECT_EQ(
+        message(nameless), "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required"
+    );
 
     json::Value based = config_map("c2");
     json::set(based, "/metadata/resourceVersion", json::Value("5"));
@@ -99,7 +105,8 @@ TEST_F(ServerTest, A52_BodiesAndAnswersOfOtherTypes) {
     EXPECT_EQ(plain.code, 415);
     EXPECT_EQ(
         message(plain),
-        "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, "
+        "the body of the request was in an unknown format - accepted media types include: application/json, "
+        "application/yaml, "
         "application/vnd.kubernetes.protobuf"
     );
     EXPECT_EQ(raw("application/json", std::string(3 * 1024 * 1024 + 1, ' ')).code, 413);
@@ -108,14 +115,16 @@ TEST_F(ServerTest, A52_BodiesAndAnswersOfOtherTypes) {
     EXPECT_EQ(raw("application/json", R"({"metadata":{"name":"d"},"data":{"a":1}})").code, 400);
     EXPECT_EQ(raw("application/json", "{}", "text/csv").code, 406);
     EXPECT_EQ(raw("", R"({"metadata":{"name":"no-type"}})").code, 201);
-    const auto yaml = raw("application/yaml", "metadata:\n  name: y\ndata:\n  on: \"yes\"\n  n: \"1\"\n", "application/yaml");
+    const auto yaml =
+        raw("application/yaml", "metadata:\n  name: y\ndata:\n  on: \"yes\"\n  n: \"1\"\n", "application/yaml");
     EXPECT_EQ(yaml.code, 201);
     EXPECT_NE(yaml.body.find("kind: ConfigMap\n"), std::string::npos) << yaml.body;
     EXPECT_NE(yaml.body.find("n: \"1\"\n"), std::string::npos) << yaml.body;
     const auto wrong_kind = raw("application/json", R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"}})");
     EXPECT_EQ(wrong_kind.code, 400);
     EXPECT_TRUE(message(wrong_kind).starts_with("Secret in version \"v1\" cannot be handled as a ConfigMap:"));
-    const auto wrong_version = raw("application/json", R"({"kind":"ConfigMap","apiVersion":"v2","metadata":{"name":"s"}})");
+    const auto wrong_version =
+        raw("application/json", R"({"kind":"ConfigMap","apiVersion":"v2","metadata":{"name":"s"}})");
     EXPECT_EQ(message(wrong_version), "the API version in the data (v2) does not match the expected API version (v1)");
 }
 
@@ -128,7 +137,8 @@ TEST_F(ServerTest, A53_PutIsBasedOnAVersion) {
     EXPECT_EQ(stale.code, 409);
     EXPECT_EQ(
         message(stale),
-        "Operation cannot be fulfilled on configmaps \"c1\": the object has been modified; please apply your changes to the latest "
+        "Operation cannot be fulfilled on configmaps \"c1\": the object has been modified; please apply your changes "
+        "to the latest "
         "version and try again"
     );
     EXPECT_EQ(put(at, config_map("c1", "3")).code, 200) << "without a version";
@@ -148,7 +158,9 @@ TEST_F(ServerTest, A53_PutIsBasedOnAVersion) {
     EXPECT_EQ(put(leases, lease).code, 201) << "created on update";
     const auto unbased = put(leases, lease);
     EXPECT_EQ(unbased.code, 422);
-    EXPECT_TRUE(message(unbased).ends_with("metadata.resourceVersion: Invalid value: 0x0: must be specified for an update"));
+    EXPECT_TRUE(
+        message(unbased).ends_with("metadata.resourceVersion: Invalid value: 0x0: must be specified for an update")
+    );
     const json::Value other_uid = parse(R"({"metadata":{"name":"c1","uid":"11111111-1111-4111-8111-111111111111"}})");
     EXPECT_EQ(put(at, other_uid).code, 409);
 }
@@ -156,12 +168,18 @@ TEST_F(ServerTest, A53_PutIsBasedOnAVersion) {
 TEST_F(ServerTest, A54_StatusIsASubresourceOrNot) {
     const std::string vms = "/apis/kubevirt.io/v1/namespaces/t/virtualmachines";
     const std::string vmis = "/apis/kubevirt.io/v1/namespaces/t/virtualmachineinstances";
-    post(vms, parse(R"({"metadata":{"name":"a"},"spec":{"template":{"spec":{"domain":{"devices":{}}}}},"status":{"printableStatus":"x"}})"));
+    post(
+        vms,
+        parse(
+            R"({"metadata":{"name":"a"},"spec":{"template":{"spec":{"domain":{"devices":{}}}}},"status":{"printableStatus":"x"}})"
+        )
+    );
     EXPECT_EQ(text(get(vms + "/a"), "/status"), "") << "dropped on create";
     merge_patch(vms + "/a", R"({"status":{"printableStatus":"Running"}})");
     EXPECT_EQ(text(get(vms + "/a"), "/status"), "");
     const auto patched = merge_patch(
-        vms + "/a/status", R"({"spec":{"runStrategy":"Always"},"metadata":{"labels":{"l":"1"}},"status":{"printableStatus":"Running"}})"
+        vms + "/a/status",
+        R"({"spec":{"runStrategy":"Always"},"metadata":{"labels":{"l":"1"}},"status":{"printableStatus":"Running"}})"
     );
     EXPECT_EQ(patched.code, 200) << message(patched);
     EXPECT_EQ(text(patched, "/status/printableStatus"), "Running");
@@ -193,12 +211,14 @@ TEST_F(ServerTest, A56_PatchesThatDoNotFitChangeNothing) {
     const std::string at = std::string(kMaps) + "/c1";
     post(kMaps, config_map("c1"));
     const store::Revision before = store->revision();
-    const auto failed = json_patch(at, R"([{"op":"replace","path":"/data/a","value":"2"},{"op":"test","path":"/data/a","value":"9"}])");
+    const auto failed =
+        json_patch(at, R"([{"op":"replace","path":"/data/a","value":"2"},{"op":"test","path":"/data/a","value":"9"}])");
     EXPECT_EQ(failed.code, 422);
     EXPECT_EQ(message(failed), "the server rejected our request due to an error in our request");
     EXPECT_EQ(json_patch(at, R"([{"op":"remove","path":"/data/zz"}])").code, 422);
     std::string many = "[";
-    for (int i = 0; i < 10001; ++i) many += std::string(i == 0 ? "" : ",") + R"({"op":"test","path":"/data/a","value":"1"})";
+    for (int i = 0; i < 10001; ++i)
+        many += std::string(i == 0 ? "" : ",") + R"({"op":"test","path":"/data/a","value":"1"})";
     EXPECT_EQ(json_patch(at, many + "]").code, 413);
     EXPECT_EQ(merge_patch(at, R"({"metadata":{"name":"c2"}})").code, 400);
     EXPECT_EQ(merge_patch(at, R"({"metadata":{"uid":"11111111-1111-4111-8111-111111111111"}})").code, 409);
@@ -219,9 +239,15 @@ TEST_F(ServerTest, A56_PatchesThatDoNotFitChangeNothing) {
 
 TEST_F(ServerTest, A55_StrategicMergeForBuiltInKindsOnly) {
     const std::string pods = "/api/v1/namespaces/t/pods";
-    post(pods, parse(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"i"},{"name":"b","image":"i"}]}})"));
+    post(
+        pods,
+        parse(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"i"},{"name":"b","image":"i"}]}})")
+    );
     const auto patched = call(
-        "PATCH", pods + "/p", parse(R"({"spec":{"containers":[{"name":"b","image":"j"}]}})"), "application/strategic-merge-patch+json"
+        "PATCH",
+        pods + "/p",
+        parse(R"({"spec":{"containers":[{"name":"b","image":"j"}]}})"),
+        "application/strategic-merge-patch+json"
     );
     EXPECT_EQ(patched.code, 200) << message(patched);
     EXPECT_EQ(text(patched, "/spec/containers/1/image"), "j");
@@ -239,7 +265,18 @@ TEST_F(ServerTest, A11_DryRunStoresNothing) {
     EXPECT_EQ(store->revision(), before);
     EXPECT_EQ(post(std::string(kMaps) + "?dryRun=Some", config_map("c1")).code, 422);
     post(kMaps, config_map("c1"));
-    EXPECT_EQ(text(call("PATCH", std::string(kMaps) + "/c1?dryRun=All", parse(R"({"data":{"a":"9"}})"), "application/merge-patch+json"), "/data/a"), "9");
+    EXPECT_EQ(
+        text(
+            call(
+                "PATCH",
+                std::string(kMaps) + "/c1?dryRun=All",
+                parse(R"({"data":{"a":"9"}})"),
+                "application/merge-patch+json"
+            ),
+            "/data/a"
+        ),
+        "9"
+    );
     EXPECT_EQ(text(get(std::string(kMaps) + "/c1"), "/data/a"), "1");
     EXPECT_EQ(post(std::string(kMaps) + "?dryRun=All", config_map("c1")).code, 409);
 }
@@ -253,11 +290,13 @@ TEST_F(ServerTest, A75_AnonymousSeesOnlyPublicPaths) {
     EXPECT_EQ(refused.code, 403);
     EXPECT_EQ(
         message(refused),
-        "configmaps is forbidden: User \"system:anonymous\" cannot list resource \"configmaps\" in API group \"\" in the namespace \"t\""
+        "configmaps is forbidden: User \"system:anonymous\" cannot list resource \"configmaps\" in API group \"\" in "
+        "the namespace \"t\""
     );
     EXPECT_EQ(
         message(remove("/apis/kubevirt.io/v1/namespaces/t/virtualmachines/a")),
-        "virtualmachines.kubevirt.io \"a\" is forbidden: User \"system:anonymous\" cannot delete resource \"virtualmachines\" in API group "
+        "virtualmachines.kubevirt.io \"a\" is forbidden: User \"system:anonymous\" cannot delete resource "
+        "\"virtualmachines\" in API group "
         "\"kubevirt.io\" in the namespace \"t\""
     );
     EXPECT_EQ(message(get("/nores")), "forbidden: User \"system:anonymous\" cannot get path \"/nores\"");
@@ -266,7 +305,10 @@ TEST_F(ServerTest, A75_AnonymousSeesOnlyPublicPaths) {
 }
 
 TEST_F(ServerTest, A36_ReviewsAnswerForThemselves) {
-    const auto may = post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", parse(R"({"spec":{"resourceAttributes":{"verb":"create"}}})"));
+    const auto may = post(
+        "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+        parse(R"({"spec":{"resourceAttributes":{"verb":"create"}}})")
+    );
     EXPECT_EQ(may.code, 201);
     EXPECT_EQ(text(may, "/status/allowed"), "true");
     EXPECT_EQ(text(may, "/kind"), "SelfSubjectAccessReview");

@@ -42,7 +42,11 @@ kube::Response plain_text(int code, std::string text) {
 
 kube::Response failure(int code, std::string reason, std::string message, json::Object details) {
     json::Object status{
-        {"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", json::Object()}, {"status", "Failure"}, {"message", message}
+        {"kind",       "Status"      },
+        {"apiVersion", "v1"          },
+        {"metadata",   json::Object()},
+        {"status",     "Failure"     },
+        {"message",    message       }
     };
     if (!reason.empty()) status["reason"] = reason;
     const json::Value* retry = details.if_contains("retryAfterSeconds");
@@ -64,7 +68,9 @@ kube::Response not_found(const api::Kind& kind, const std::string& name) {
     return failure(404, "NotFound", named(kind, name) + " not found", about(kind, name));
 }
 
-kube::Response no_such_resource() { return failure(404, "NotFound", "the server could not find the requested resource"); }
+kube::Response no_such_resource() {
+    return failure(404, "NotFound", "the server could not find the requested resource");
+}
 
 kube::Response no_such_path() { return plain_text(404, "404 page not found\n"); }
 
@@ -74,8 +80,10 @@ kube::Response method_not_allowed() {
 
 kube::Response not_acceptable() {
     return failure(
-        406, "NotAcceptable",
-        "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf"
+        406,
+        "NotAcceptable",
+        "only the following media types are accepted: application/json, application/yaml, "
+        "application/vnd.kubernetes.protobuf"
     );
 }
 
@@ -98,7 +106,8 @@ kube::Response too_large() {
 
 kube::Response unsupported_media(const std::string& accepted) {
     return failure(
-        415, "UnsupportedMediaType",
+        415,
+        "UnsupportedMediaType",
         "the body of the request was in an unknown format - accepted media types include: " + accepted
     );
 }
@@ -107,7 +116,11 @@ kube::Response invalid(const std::string& kind_name, const std::string& name, co
     std::vector<std::string> texts;
     json::Array listed;
     for (const api::Cause& cause : causes) {
-        listed.push_back(json::Object{{"reason", cause.reason}, {"message", cause.message}, {"field", cause.field}});
+        listed.push_back(json::Object{
+            {"reason",  cause.reason },
+            {"message", cause.message},
+            {"field",   cause.field  }
+        });
         std::string text = cause.field + ": " + cause.message;
         if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
     }
@@ -129,27 +142,49 @@ kube::Response invalid(const api::Kind& kind, const std::string& name, const std
 }
 
 kube::Response internal_error(std::string why) {
-    json::Object details{{"causes", json::Array{json::Object{{"message", why}}}}};
+    json::Object details{
+        {"causes", json::Array{json::Object{{"message", why}}}}
+    };
     return failure(500, "InternalError", "Internal error occurred: " + why, std::move(details));
 }
 
 kube::Response not_implemented(std::string why) { return failure(501, "NotImplemented", std::move(why)); }
 
 kube::Response unavailable(std::string message) {
-    return failure(503, "ServiceUnavailable", std::move(message), json::Object{{"retryAfterSeconds", 1}});
+    return failure(
+        503,
+        "ServiceUnavailable",
+        std::move(message),
+        json::Object{
+            {"retryAfterSeconds", 1}
+    }
+    );
 }
 
 kube::Response too_large_version(std::int64_t asked, std::int64_t current) {
-    json::Object cause{{"reason", "ResourceVersionTooLarge"}, {"message", "Too large resource version"}};
-    json::Object details{{"causes", json::Array{std::move(cause)}}, {"retryAfterSeconds", 1}};
+    json::Object cause{
+        {"reason",  "ResourceVersionTooLarge"   },
+        {"message", "Too large resource version"}
+    };
+    json::Object details{
+        {"causes",            json::Array{std::move(cause)}},
+        {"retryAfterSeconds", 1                            }
+    };
     return failure(
-        504, "Timeout",
-        "Timeout: Too large resource version: " + std::to_string(asked) + ", current: " + std::to_string(current), std::move(details)
+        504,
+        "Timeout",
+        "Timeout: Too large resource version: " + std::to_string(asked) + ", current: " + std::to_string(current),
+        std::move(details)
     );
 }
 
 kube::Response success(int code, json::Object details) {
-    json::Object status{{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", json::Object()}, {"status", "Success"}};
+    json::Object status{
+        {"kind",       "Status"      },
+        {"apiVersion", "v1"          },
+        {"metadata",   json::Object()},
+        {"status",     "Success"     }
+    };
     if (!details.empty()) status["details"] = std::move(details);
     if (code != 200) status["code"] = code;
     return answer(json::Value(std::move(status)), code);

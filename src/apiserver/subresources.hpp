@@ -12,7 +12,8 @@
 
 namespace berth::apiserver {
 
-/// The server has found the object that the URL names: of `virtualmachines` vm is there, of `virtualmachineinstances` vmi.
+/// The server has found the object that the URL names: of `virtualmachines` vm is there, of `virtualmachineinstances`
+/// vmi.
 struct SubresourceView {
     std::string method;  ///< PUT for nearly all; GET for those that only tell
     std::string ns;
@@ -26,7 +27,7 @@ struct SubresourceView {
 
 struct SubresourceAnswer {
     int code = 202;
-    std::string reason = {};   ///< of the Status when code is 400 or more: "Conflict", "NotFound", "BadRequest"
+    std::string reason = {};  ///< of the Status when code is 400 or more: "Conflict", "NotFound", "BadRequest"
     std::string message = {};
     /// RFC 6902 operations, applied to the whole object: spec and status alike.
     std::optional<json::Value> vm_patch = {};

@@ -62,7 +62,12 @@ protected:
     }
 
     kube::Response send(kube::Request request);
-    kube::Response call(const std::string& method, const std::string& path, std::optional<json::Value> body = {}, const std::string& type = "application/json");
+    kube::Response call(
+        const std::string& method,
+        const std::string& path,
+        std::optional<json::Value> body = {},
+        const std::string& type = "application/json"
+    );
     kube::Response get(const std::string& path) { return call("GET", path); }
     kube::Response post(const std::string& path, json::Value body) { return call("POST", path, std::move(body)); }
     kube::Response put(const std::string& path, json::Value body) { return call("PUT", path, std::move(body)); }
@@ -70,7 +75,9 @@ protected:
     kube::Response merge_patch(const std::string& path, const std::string& patch);
     kube::Response json_patch(const std::string& path, const std::string& patch);
 
-    std::unique_ptr<kube::WatchStream> watch(const std::string& path, std::vector<std::pair<std::string, std::string>> query = {});
+    std::unique_ptr<kube::WatchStream> watch(
+        const std::string& path, std::vector<std::pair<std::string, std::string>> query = {}
+    );
     kube::Request watch_request(const std::string& path, std::vector<std::pair<std::string, std::string>> query) const;
     std::optional<kube::WatchEvent> next_event(kube::WatchStream& stream) { return run(stream.next()); }
     /// "ADDED name"; "end" when the stream is over.

@@ -13,7 +13,13 @@ namespace {
 // Kinds whose PUT must say which version it is based on (2.9).
 bool needs_version(const api::Kind& kind) {
     constexpr std::string_view kStrict[] = {
-        "services", "leases", "csidrivers", "csinodes", "volumeattachments", "customresourcedefinitions", "apiservices",
+        "services",
+        "leases",
+        "csidrivers",
+        "csinodes",
+        "volumeattachments",
+        "customresourcedefinitions",
+        "apiservices",
         "poddisruptionbudgets",
     };
     return kind.serving == api::Serving::schema || contains(kStrict, kind.plural);
@@ -22,7 +28,14 @@ bool needs_version(const api::Kind& kind) {
 // Kinds whose PUT to a missing name creates it (2.9).
 bool may_create(const api::Kind& kind) {
     constexpr std::string_view kCreate[] = {
-        "events", "endpoints", "limitranges", "leases", "roles", "clusterroles", "rolebindings", "clusterrolebindings",
+        "events",
+        "endpoints",
+        "limitranges",
+        "leases",
+        "roles",
+        "clusterroles",
+        "rolebindings",
+        "clusterrolebindings",
     };
     return contains(kCreate, kind.plural);
 }
@@ -89,7 +102,9 @@ Task<kube::Response> update(Core& core, Call call) {
     json::set(*proposed, "/apiVersion", json::Value(kind.api_version()));
     const std::string name(json::text_at(*proposed, "/metadata/name"));
     if (!name.empty() && name != call.target.name) {
-        co_return bad_request("the name of the object (" + name + ") does not match the name on the URL (" + call.target.name + ")");
+        co_return bad_request(
+            "the name of the object (" + name + ") does not match the name on the URL (" + call.target.name + ")"
+        );
     }
     const bool is_based = !json::text_at(*proposed, "/metadata/resourceVersion").empty();
     const store::RecordPtr old = core.store.newest(key_for(call.target));

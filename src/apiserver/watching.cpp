@@ -17,14 +17,20 @@ constexpr store::Revision kFutureMax = 1'000'000;  // beyond it, the version is 
 // What the query asks for, checked.
 struct Wish {
     std::optional<store::Revision> from;
-    bool wants_state = false;     // synthetic ADDED events first
+    bool wants_state = false;  // synthetic ADDED events first
     bool wants_bookmarks = false;
     bool marks_end_of_state = false;
     std::optional<std::chrono::seconds> timeout;
 };
 
 kube::Response bad_wish(const std::string& field, const std::string& message) {
-    return invalid("ListOptions.meta.k8s.io", "", {{"FieldValueForbidden", "Forbidden: " + message, field}});
+    return invalid(
+        "ListOptions.meta.k8s.io",
+        "",
+        {
+            {"FieldValueForbidden", "Forbidden: " + message, field}
+    }
+    );
 }
 
 Outcome<Wish> read_wish(const kube::Request& request) {
@@ -33,10 +39,14 @@ Outcome<Wish> read_wish(const kube::Request& request) {
     const bool has_initial = request.parameter("sendInitialEvents").has_value();
     const std::string match = request.parameter("resourceVersionMatch").value_or("");
     if (has_initial && match != "NotOlderThan") {
-        return refuse(bad_wish("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+        return refuse(
+            bad_wish("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+        );
     }
     if (!has_initial && !match.empty()) {
-        return refuse(bad_wish("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+        return refuse(bad_wish(
+            "resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        ));
     }
     const bool is_from_now = !wish.from || *wish.from == 0;
     wish.marks_end_of_state = has_initial && flag(request, "sendInitialEvents");
@@ -68,10 +78,16 @@ std::optional<kube::WatchEvent> seen_through(const Selection& selection, const s
 class ResourceWatch final : public kube::WatchStream {
 public:
     ResourceWatch(Core& core, Call call, Selection selection, Wish wish, std::unique_ptr<store::Watcher> cursor)
-        : clock_(core.clock), presenter_(core, call), kind_(call.kind()), version_(call.target.version), selection_(std::move(selection)),
-          wish_(wish), cursor_(std::move(cursor)) {
+        : clock_(core.clock),
+          presenter_(core, call),
+          kind_(call.kind()),
+          selection_(std::move(selection)),
+          wish_(wish),
+          cursor_(std::move(cursor)) {
         // Without a wish between 30 and 60 minutes, so that not all watchers come back at once.
-        const auto random = [&](std::int64_t below) { return static_cast<std::int64_t>(core.entropy.next() % static_cast<std::uint64_t>(below)); };
+        const auto random = [&](std::int64_t below) {
+            return static_cast<std::int64_t>(core.entropy.next() % static_cast<std::uint64_t>(below));
+        };
         const auto span = wish_.timeout.value_or(std::chrono::seconds(1800 + random(1800)));
         bookmark_every_ = std::chrono::seconds(45 + random(30));
         ends_at_ = clock_.monotonic() + span;
@@ -120,21 +136,31 @@ private:
     }
 
     [[nodiscard]] Document bookmark(store::Revision at, bool ends_state) const {
-        json::Object metadata{{"resourceVersion", std::to_string(at)}, {"creationTimestamp", nullptr}};
-        if (ends_state) metadata["annotations"] = json::Object{{"k8s.io/initial-events-end", "true"}};
-        json::Object object{{"kind", kind_.kind}, {"apiVersion", kind_.api_version()}, {"metadata", std::move(metadata)}};
+        json::Object metadata{
+            {"resourceVersion",   std::to_string(at)},
+            {"creationTimestamp", nullptr           }
+        };
+        if (ends_state)
+            metadata["annotations"] = json::Object{
+                {"k8s.io/initial-events-end", "true"}
+            };
+        json::Object object{
+            {"kind",       kind_.kind         },
+            {"apiVersion", kind_.api_version()},
+            {"metadata",   std::move(metadata)}
+        };
         return std::make_shared<const json::Value>(std::move(object));
     }
 
     kube::WatchEvent shown(kube::WatchEvent event) {
-        event.object = presenter_.event(std::move(event.object), event.type == "BOOKMARK");
+        event.object = presenter_.event(event, is_first_);
+        if (event.type != "BOOKMARK") is_first_ = false;
         return event;
     }
 
     Clock& clock_;
     Presenter presenter_;
     const api::Kind& kind_;
-    std::string version_;
     Selection selection_;
     Wish wish_;
     std::unique_ptr<store::Watcher> cursor_;
@@ -143,6 +169,7 @@ private:
     Monotonic bookmark_at_;
     Monotonic ends_at_;
     bool has_ended_ = false;
+    bool is_first_ = true;
 };
 
 // A stream of one event: what went wrong.
@@ -164,7 +191,8 @@ kube::Answer<kube::WatchStream> open_watch(Core& core, const Call& call) {
     TRY(Selection selection, Selection::read(call));
     TRY(const Wish wish, read_wish(call.request));
     const store::Revision now = core.store.revision();
-    if (wish.from.value_or(0) > now + (wish.wants_state ? 0 : kFutureMax)) return refuse(too_large_version(*wish.from, now));
+    if (wish.from.value_or(0) > now + (wish.wants_state ? 0 : kFutureMax))
+        return refuse(too_large_version(*wish.from, now));
 
     const std::string resource = call.kind().qualified();
     const store::Revision from = wish.wants_state ? now : wish.from.value_or(now);

@@ -29,7 +29,8 @@ json::Value scalar(const YAML::Node& node) {
     const std::string_view digits = text.front() == '+' ? std::string_view(text).substr(1) : std::string_view(text);
     if (const auto whole = number<std::int64_t>(digits)) return json::Value(*whole);
     const bool may_be_real = digits.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-    if (const auto real = may_be_real ? number<double>(digits) : std::nullopt; real && std::isfinite(*real)) return json::Value(*real);
+    if (const auto real = may_be_real ? number<double>(digits) : std::nullopt; real && std::isfinite(*real))
+        return json::Value(*real);
     return json::Value(text);
 }
 

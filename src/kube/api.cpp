@@ -80,8 +80,9 @@ Document item_of(const json::Value& item, const api::Kind& kind) {
     return std::make_shared<const json::Value>(std::move(copy));
 }
 
-void add_page(Listing& listing, const json::Value& page, const api::Kind& kind) {
+void add_page(Listing& listing, const json::Value& page, const std::vector<Document>& shared, const api::Kind& kind) {
     listing.at.value = json::text_at(page, "/metadata/resourceVersion");
+    listing.items.insert(listing.items.end(), shared.begin(), shared.end());
     const json::Value* items = json::find(page, "/items");
     if (items == nullptr || !items->is_array()) return;
     for (const json::Value& item : items->get_array()) listing.items.push_back(item_of(item, kind));
@@ -143,9 +144,11 @@ Task<Result<Listing>> Api::list(const api::Kind& kind, ListOptions options) {
     for (int page = 0; page < kPagesMax; ++page) {
         Request request = request_for("GET", path_of(kind, options.ns), user_);
         select(request, options);
+        request.takes_shared_items = true;
         if (is_paged) request.query.emplace_back("limit", kPageLimit);
         if (!next.empty()) request.query.emplace_back("continue", next);
         CO_TRY(Response response, co_await transport_.request(std::move(request)));
+        const std::vector<Document> shared = std::exchange(response.items, {}).value_or(std::vector<Document>());
         const Result<Document> document = document_of(std::move(response));
         if (!document) {
             if (document.error().kind != ErrorKind::gone || next.empty()) co_return std::unexpected(document.error());
@@ -155,7 +158,7 @@ Task<Result<Listing>> Api::list(const api::Kind& kind, ListOptions options) {
             is_paged = false;
             continue;
         }
-        add_page(listing, **document, kind);
+        add_page(listing, **document, shared, kind);
         next = json::text_at(**document, "/metadata/continue");
         if (next.empty()) co_return listing;
     }

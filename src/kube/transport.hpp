@@ -27,6 +27,8 @@ struct Request {
     std::string body;                                        ///< raw bytes
     std::optional<json::Value> document;                     ///< set by in-process callers instead of a body
     User user;
+    /// Set by callers in the same process that read a list's objects from Response::items.
+    bool takes_shared_items = false;
 
     /// The first value of a query parameter; none when absent.
     [[nodiscard]] std::optional<std::string> parameter(std::string_view name) const;
@@ -39,6 +41,8 @@ struct Response {
     std::string body;
     /// Set instead of `body` for JSON answers: shared with the store, never changed. The listener prints it.
     std::shared_ptr<const json::Value> document;
+    /// The objects of a list, instead of `items` in the document; only for requests that take them. Never changed.
+    std::optional<std::vector<std::shared_ptr<const json::Value>>> items;
     std::vector<std::string> warnings;  ///< texts of Warning headers
 };
 

@@ -16,7 +16,8 @@ void History::add(Event event, std::size_t bytes) {
     order_.push_back({&timeline, bytes});
     bytes_ += bytes;
     if (!contains(grown_, &timeline)) grown_.push_back(&timeline);
-    while (order_.size() > limits_.history_events || (bytes_ > limits_.history_bytes && order_.size() > 1)) forget_oldest();
+    while (order_.size() > limits_.history_events || (bytes_ > limits_.history_bytes && order_.size() > 1))
+        forget_oldest();
 }
 
 void History::forget_oldest() {

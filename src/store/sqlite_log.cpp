@@ -62,14 +62,16 @@ public:
     explicit SqliteLog(Database database) : database_(std::move(database)) {}
 
     Result<void> prepare_all() {
-        TRY(insert_, prepare(database_.get(), "INSERT INTO log (rev, resource, ns, name, content) VALUES (?, ?, ?, ?, ?)"));
+        TRY(insert_,
+            prepare(database_.get(), "INSERT INTO log (rev, resource, ns, name, content) VALUES (?, ?, ?, ?, ?)"));
         TRY(erase_, prepare(database_.get(), "DELETE FROM log WHERE rev = ?"));
         TRY(raise_, prepare(database_.get(), "UPDATE meta SET highest = ?"));
         return {};
     }
 
     Result<Revision> load(const std::function<void(Entry)>& each) override {
-        TRY(const Statement rows, prepare(database_.get(), "SELECT rev, resource, ns, name, content FROM log ORDER BY rev"));
+        TRY(const Statement rows,
+            prepare(database_.get(), "SELECT rev, resource, ns, name, content FROM log ORDER BY rev"));
         int step = SQLITE_ROW;
         while ((step = sqlite3_step(rows.get())) == SQLITE_ROW) {
             Entry entry;
@@ -87,7 +89,8 @@ public:
         Result<void> done = write(entries);
         if (done) done = run(database_.get(), "COMMIT");
         // After some errors SQLite has rolled back by itself: then there is nothing left to roll back.
-        if (!done && sqlite3_get_autocommit(database_.get()) == 0) sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+        if (!done && sqlite3_get_autocommit(database_.get()) == 0)
+            sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
         return done;
     }
 
@@ -134,7 +137,11 @@ Result<void> claim_file(sqlite3* database, const std::string& path) {
         return fail(ErrorKind::io, "\"" + path + "\" is a database of another program; use another data directory");
     }
     TRY_DO(run(database, "BEGIN"));
-    TRY_DO(run(database, "CREATE TABLE log (rev INTEGER PRIMARY KEY, resource TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL)"));
+    TRY_DO(
+        run(database,
+            "CREATE TABLE log (rev INTEGER PRIMARY KEY, resource TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL, "
+            "content TEXT NOT NULL)")
+    );
     TRY_DO(run(database, "CREATE TABLE meta (highest INTEGER NOT NULL)"));
     TRY_DO(run(database, "INSERT INTO meta VALUES (0)"));
     const std::string pragma = "PRAGMA application_id = " + std::to_string(kApplicationId);
@@ -146,7 +153,9 @@ Result<void> claim_file(sqlite3* database, const std::string& path) {
 
 Result<std::unique_ptr<Log>> open_sqlite_log(const std::string& path) {
     sqlite3* opened = nullptr;
-    const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+    const int code = sqlite3_open_v2(
+        path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr
+    );
     Database database(opened);
     if (code != SQLITE_OK) return failed(database.get(), "open \"" + path + "\"");
     // EXCLUSIVE: a second process cannot write behind our back, and no shared memory file is needed.

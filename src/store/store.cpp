@@ -234,21 +234,21 @@ Result<std::vector<RecordPtr>> Store::list_at(const std::string& resource, const
     if (!state_->history.reaches(resource, at)) {
         return fail(ErrorKind::gone, "revision " + std::to_string(at) + " is no longer kept; list without it");
     }
+    const Timeline* const timeline = state_->history.find(resource);
+    if (timeline == nullptr || timeline->after(at) == timeline->events.end()) return list(resource, ns);
     // From what is, back to what was: the changes since then, undone from the newest.
     Objects then;
     if (const auto it = state_->objects.find(resource); it != state_->objects.end()) {
         each_of(it->second, ns, [&](const RecordPtr& record) { then[name_of(record->key)] = record; });
     }
-    if (const Timeline* timeline = state_->history.find(resource)) {
-        const auto first = timeline->after(at);
-        for (auto it = timeline->events.end(); it != first;) {
-            const Event& event = *--it;
-            if (!ns.empty() && event.now->key.ns != ns) continue;
-            if (event.before) {
-                then[name_of(event.now->key)] = event.before;
-            } else {
-                then.erase(name_of(event.now->key));
-            }
+    const auto first = timeline->after(at);
+    for (auto it = timeline->events.end(); it != first;) {
+        const Event& event = *--it;
+        if (!ns.empty() && event.now->key.ns != ns) continue;
+        if (event.before) {
+            then[name_of(event.now->key)] = event.before;
+        } else {
+            then.erase(name_of(event.now->key));
         }
     }
     std::vector<RecordPtr> out;
@@ -305,8 +305,20 @@ namespace {
 class Cursor final : public Watcher {
 public:
     /// `state` keeps the timeline alive.
-    Cursor(std::shared_ptr<const void> state, Timeline& timeline, const bool& is_closed, const Revision& published, std::string ns, Revision from)
-        : state_(std::move(state)), timeline_(timeline), is_closed_(is_closed), published_(published), ns_(std::move(ns)), at_(from) {}
+    Cursor(
+        std::shared_ptr<const void> state,
+        Timeline& timeline,
+        const bool& is_closed,
+        const Revision& published,
+        std::string ns,
+        Revision from
+    )
+        : state_(std::move(state)),
+          timeline_(timeline),
+          is_closed_(is_closed),
+          published_(published),
+          ns_(std::move(ns)),
+          at_(from) {}
 
     Task<std::optional<std::vector<Event>>> next(std::size_t max) override {
         std::vector<Event> out;
@@ -345,7 +357,10 @@ private:
 
 Result<std::unique_ptr<Watcher>> Store::watch(std::string resource, std::string ns, Revision from) {
     if (!state_->history.reaches(resource, from)) {
-        return fail(ErrorKind::gone, "too old resource version: " + std::to_string(from) + " (" + std::to_string(oldest_revision()) + ")");
+        return fail(
+            ErrorKind::gone,
+            "too old resource version: " + std::to_string(from) + " (" + std::to_string(oldest_revision()) + ")"
+        );
     }
     Timeline& timeline = state_->history.of(resource);
     return std::make_unique<Cursor>(state_, timeline, state_->is_closed, state_->published, std::move(ns), from);

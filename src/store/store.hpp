@@ -38,8 +38,8 @@ enum class Change { added, modified, deleted };
 
 struct Event {
     Change change = Change::added;
-    RecordPtr now;       ///< for deleted: the last content with the revision of the deletion
-    RecordPtr before;    ///< nullptr for added
+    RecordPtr now;     ///< for deleted: the last content with the revision of the deletion
+    RecordPtr before;  ///< nullptr for added
     Revision revision = 0;
 };
 
@@ -94,7 +94,9 @@ public:
     /// In order of (namespace, name). ns "" = all namespaces.
     [[nodiscard]] std::vector<RecordPtr> list(const std::string& resource, const std::string& ns) const;
     /// The same at an older revision. Errors gone: history does not reach that far
-    [[nodiscard]] Result<std::vector<RecordPtr>> list_at(const std::string& resource, const std::string& ns, Revision at) const;
+    [[nodiscard]] Result<std::vector<RecordPtr>> list_at(
+        const std::string& resource, const std::string& ns, Revision at
+    ) const;
     /// The state that checks are made against: may still be on its way to disk. For read-modify-write only, never to be
     /// shown; a change computed from it and handed to write() without a wait in between cannot conflict.
     [[nodiscard]] RecordPtr newest(const ObjectKey& key) const;

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include <boost/asio/io_context.hpp>
 #include <unistd.h>
+#include <boost/asio/io_context.hpp>
 
 #include "base/async/system/system.hpp"
 
@@ -82,7 +82,8 @@ TEST_F(StoreTest, ChecksAgainstTheNewestState) {
     const auto flow = [&]() -> Task<void> {
         Result<RecordPtr> got;
         const auto note = [&] {
-            seen += got ? (*got ? std::to_string((*got)->revision) : "none") : std::string(to_string(got.error().kind)) + ",";
+            seen += got ? (*got ? std::to_string((*got)->revision) : "none")
+                        : std::string(to_string(got.error().kind)) + ",";
             seen += ' ';
         };
         got = co_await put(key("a"), std::nullopt);
@@ -214,7 +215,9 @@ TEST_F(StoreTest, WatchReplaysAndFollowsInOrder) {
             if (!events) break;
             for (const Event& event : *events) {
                 seen += std::to_string(event.revision) + "AMD"[static_cast<int>(event.change)] + " ";
-                EXPECT_EQ(json::text_at(event.now->document, "/metadata/resourceVersion"), std::to_string(event.revision));
+                EXPECT_EQ(
+                    json::text_at(event.now->document, "/metadata/resourceVersion"), std::to_string(event.revision)
+                );
             }
         }
         EXPECT_EQ((*watcher)->seen(), store->revision());
@@ -240,7 +243,10 @@ TEST_F(StoreTest, HistoryIsBoundedAndSaysSo) {
     open(log, limits);
     const auto flow = [&]() -> Task<void> {
         for (int i = 0; i < 6; ++i) co_await put(key("n" + std::to_string(i)), std::nullopt);
-        Write other{{"pods", "t", "p"}, std::nullopt, doc("p")};
+        Write other{
+            {"pods", "t", "p"},
+            std::nullopt, doc("p")
+        };
         co_await store->write(std::move(other));
         EXPECT_EQ(store->oldest_revision(), 4);
         EXPECT_EQ(store->watch("configmaps", "", 3).error().kind, ErrorKind::gone);

@@ -8,7 +8,9 @@ namespace {
 void default_namespace(json::Value& object) {
     json::Object& fields = object.get_object();
     object_in(fields, "spec")["finalizers"] = json::Array{"kubernetes"};
-    fields["status"] = json::Object{{"phase", "Active"}};
+    fields["status"] = json::Object{
+        {"phase", "Active"}
+    };
     json::Object& metadata = object_in(fields, "metadata");
     object_in(metadata, "labels")["kubernetes.io/metadata.name"] = metadata["name"];
 }
@@ -17,7 +19,9 @@ std::string base64(std::string_view bytes) {
     constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned>(static_cast<unsigned char>(bytes[at])) : 0u; };
+        const auto byte = [&](std::size_t at) {
+            return at < bytes.size() ? static_cast<unsigned>(static_cast<unsigned char>(bytes[at])) : 0u;
+        };
         const unsigned group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
         out += kAlphabet[group >> 18];
         out += kAlphabet[group >> 12 & 63];
@@ -54,7 +58,8 @@ std::vector<api::Cause> check_data(const api::Kind& kind, const json::Value& obj
                 causes.push_back(api::forbidden(field, "field is immutable when `immutable` is set"));
             }
         }
-        if (!json::bool_at(object, "/immutable")) causes.push_back(api::forbidden("immutable", "field is immutable when `immutable` is set"));
+        if (!json::bool_at(object, "/immutable"))
+            causes.push_back(api::forbidden("immutable", "field is immutable when `immutable` is set"));
     }
     if (kind == api::kSecret && differs("/type")) {
         causes.push_back(api::invalid("type", quoted(json::text_at(object, "/type")), "field is immutable"));
@@ -87,8 +92,11 @@ void default_built_in(const Core& core, const api::Kind& kind, json::Value& obje
 void default_built_in_update(const api::Kind& kind, json::Value& object, const json::Value& old) {
     if (kind == api::kNamespace) {
         // The list of namespace finalizers changes through /finalize alone.
-        if (const json::Value* finalizers = json::find(old, "/spec/finalizers")) json::set(object, "/spec/finalizers", *finalizers);
-        json::set(object, "/metadata/labels/kubernetes.io~1metadata.name", json::Value(json::text_at(old, "/metadata/name")));
+        if (const json::Value* finalizers = json::find(old, "/spec/finalizers"))
+            json::set(object, "/spec/finalizers", *finalizers);
+        json::set(
+            object, "/metadata/labels/kubernetes.io~1metadata.name", json::Value(json::text_at(old, "/metadata/name"))
+        );
     }
     if (kind == api::kSecret) default_secret(object);
     if (kind == api::kStorageClass) default_storage_class(object);

@@ -1,4 +1,5 @@
-// Defaults and checks of Kubernetes' own kinds, one file a kind (docs/spec/kube-api.md 2.8, 2.9; placement.md K-01, K-04).
+// Defaults and checks of Kubernetes' own kinds, one file a kind (docs/spec/kube-api.md 2.8, 2.9; placement.md K-01,
+// K-04).
 #pragma once
 
 #include "apiserver/core.hpp"

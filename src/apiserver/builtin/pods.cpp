@@ -13,7 +13,8 @@ void default_container(json::Object& container) {
     fill(container, "resources", json::Object());
     fill(container, "terminationMessagePath", "/dev/termination-log");
     fill(container, "terminationMessagePolicy", "File");
-    const std::string_view image = container["image"].is_string() ? std::string_view(container["image"].get_string()) : std::string_view();
+    const std::string_view image =
+        container["image"].is_string() ? std::string_view(container["image"].get_string()) : std::string_view();
     const std::size_t slash = image.rfind('/');
     const std::string_view last = slash == std::string_view::npos ? image : image.substr(slash + 1);
     const bool is_latest = last.find(':') == std::string_view::npos || last.ends_with(":latest");
@@ -73,7 +74,8 @@ json::Value fixed_part(const json::Value& pod) {
     json::Value spec = found == nullptr ? json::Value(json::Object()) : *found;
     if (!spec.is_object()) return spec;
     json::Object& fields = spec.get_object();
-    for (const char* field : {"activeDeadlineSeconds", "tolerations", "schedulingGates", "terminationGracePeriodSeconds"}) {
+    for (const char* field :
+         {"activeDeadlineSeconds", "tolerations", "schedulingGates", "terminationGracePeriodSeconds"}) {
         erase_from(fields, field);
     }
     each_container(fields, [](json::Object& container) { erase_from(container, "image"); });
@@ -133,7 +135,10 @@ void default_pod(json::Value& pod) {
         default_container(container);
         default_requests(container);
     });
-    fields["status"] = json::Object{{"phase", "Pending"}, {"qosClass", qos_class(spec)}};
+    fields["status"] = json::Object{
+        {"phase",    "Pending"      },
+        {"qosClass", qos_class(spec)}
+    };
 }
 
 std::vector<api::Cause> check_pod(const json::Value& pod, const json::Value* old) {

@@ -66,7 +66,8 @@ void check_claim_change(const json::Value& claim, const json::Value& old, std::v
     if (json::text_at(old, "/status/phase") != "Bound") {
         causes.push_back(api::forbidden("spec", kClaimIsFixed));
     } else if (*is < *was) {
-        causes.push_back(api::forbidden("spec.resources.requests.storage", "field can not be less than status.capacity"));
+        causes.push_back(api::forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")
+        );
     }
 }
 
@@ -80,7 +81,9 @@ void check_new_claim(const json::Value& claim, std::vector<api::Cause>& causes) 
             const std::string_view text = mode.is_string() ? std::string_view(mode.get_string()) : std::string_view();
             if (contains(kModes, text)) continue;
             causes.push_back(api::not_supported(
-                "spec.accessModes", quoted(text), R"("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")"
+                "spec.accessModes",
+                quoted(text),
+                R"("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")"
             ));
         }
     }
@@ -112,8 +115,11 @@ void default_claim(const Core& core, json::Value& claim) {
     const json::Value source = spec.contains("dataSource") ? spec["dataSource"] : json::Value();
     const json::Value reference = spec.contains("dataSourceRef") ? spec["dataSourceRef"] : json::Value();
     if (source.is_object() && reference.is_null()) spec["dataSourceRef"] = source;
-    if (reference.is_object() && source.is_null() && !reference.get_object().contains("namespace")) spec["dataSource"] = reference;
-    fields["status"] = json::Object{{"phase", "Pending"}};
+    if (reference.is_object() && source.is_null() && !reference.get_object().contains("namespace"))
+        spec["dataSource"] = reference;
+    fields["status"] = json::Object{
+        {"phase", "Pending"}
+    };
     add_finalizer(claim, "kubernetes.io/pvc-protection");
 }
 
@@ -122,7 +128,9 @@ void default_volume(json::Value& volume) {
     json::Object& spec = object_in(fields, "spec");
     fill(spec, "persistentVolumeReclaimPolicy", "Retain");
     fill(spec, "volumeMode", "Filesystem");
-    fields["status"] = json::Object{{"phase", "Pending"}};
+    fields["status"] = json::Object{
+        {"phase", "Pending"}
+    };
     add_finalizer(volume, "kubernetes.io/pv-protection");
 }
 
@@ -145,22 +153,32 @@ std::vector<api::Cause> check_claim(const json::Value& claim, const json::Value*
 std::vector<api::Cause> check_volume(const json::Value& volume, const json::Value* old) {
     std::vector<api::Cause> causes;
     if (old == nullptr) {
-        if (json::find(volume, "/spec/capacity/storage") == nullptr) causes.push_back(api::required("spec.capacity", ""));
+        if (json::find(volume, "/spec/capacity/storage") == nullptr)
+            causes.push_back(api::required("spec.capacity", ""));
         const json::Value* modes = json::find(volume, "/spec/accessModes");
-        if (modes == nullptr || !modes->is_array() || modes->get_array().empty()) causes.push_back(api::required("spec.accessModes", ""));
+        if (modes == nullptr || !modes->is_array() || modes->get_array().empty())
+            causes.push_back(api::required("spec.accessModes", ""));
         return causes;
     }
     for (const char* source : {"local", "hostPath", "csi", "nfs", "iscsi", "rbd", "fc"}) {
         if (!same_at(volume, *old, std::string("/spec/") + source)) {
-            causes.push_back(api::forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation"));
+            causes.push_back(
+                api::forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")
+            );
         }
     }
     for (const char* field : {"volumeMode"}) {
         if (same_at(volume, *old, std::string("/spec/") + field)) continue;
-        causes.push_back(api::invalid(std::string("spec.") + field, quoted(json::text_at(volume, std::string("/spec/") + field)), "field is immutable"));
+        causes.push_back(api::invalid(
+            std::string("spec.") + field,
+            quoted(json::text_at(volume, std::string("/spec/") + field)),
+            "field is immutable"
+        ));
     }
     if (json::find(*old, "/spec/nodeAffinity") != nullptr && !same_at(volume, *old, "/spec/nodeAffinity")) {
-        causes.push_back(api::invalid("spec.nodeAffinity", "the new affinity", "field is immutable, except for updating from beta label to GA"));
+        causes.push_back(api::invalid(
+            "spec.nodeAffinity", "the new affinity", "field is immutable, except for updating from beta label to GA"
+        ));
     }
     return causes;
 }
@@ -176,7 +194,9 @@ std::vector<api::Cause> check_storage_class(const json::Value& storage_class, co
     }
     for (const char* field : {"reclaimPolicy", "volumeBindingMode"}) {
         if (same_at(storage_class, *old, std::string("/") + field)) continue;
-        causes.push_back(api::invalid(field, quoted(json::text_at(storage_class, std::string("/") + field)), "field is immutable"));
+        causes.push_back(
+            api::invalid(field, quoted(json::text_at(storage_class, std::string("/") + field)), "field is immutable")
+        );
     }
     return causes;
 }
