@@ -20,6 +20,7 @@ struct Mount {
     std::string container_path;
     bool read_only = false;
     bool follows_host = false;   ///< HostToContainer: sees later mounts
+    std::string sub_path = {};   ///< below host_path; made when it is not there, never followed out of it
 };
 
 struct Device {

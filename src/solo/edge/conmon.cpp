@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 
@@ -15,6 +17,7 @@ namespace {
 
 constexpr Duration kCallMax = std::chrono::seconds(30);
 constexpr Duration kMonitorMax = std::chrono::seconds(5);
+constexpr int kCreatorTries = 100;
 constexpr int kSyncMax = 60'000;             // milliseconds until the monitor must have spoken
 constexpr const char* kLogMax = "16777216";  // bytes; the log starts again when it is full
 
@@ -50,6 +53,42 @@ ProcessMark monitor_of(const ContainerDir& dir) {
     const int pid = read_pid(dir.path() + "/conmon.pid");
     const std::string words = read_file("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
     return words.find(dir.id()) == std::string::npos ? ProcessMark{} : process_mark(pid);
+}
+
+bool has_word(std::string_view words, std::string_view wanted) {
+    while (!words.empty()) {
+        const std::size_t end = std::min(words.find('\0'), words.size());
+        if (words.substr(0, end) == wanted) return true;
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+    return false;
+}
+
+/// Processes of conmon and crun that work on a container.
+std::vector<ProcessMark> creators_of(const std::string& id) {
+    std::vector<ProcessMark> out;
+    for (const std::string& name : list_dir("/proc")) {
+        const int pid = std::atoi(name.c_str());
+        if (pid <= 0) continue;
+        const std::string words = read_file("/proc/" + name + "/cmdline").value_or("");
+        const std::string program = words.substr(0, words.find('\0'));
+        if (!program.ends_with("conmon") && !program.ends_with("crun")) continue;
+        if (!has_word(words, id)) continue;
+        const ProcessMark mark = process_mark(pid);
+        if (is_alive(mark)) out.push_back(mark);
+    }
+    return out;
+}
+
+/// A killed caller leaves its monitor, which goes on to create the container. Each may start another: look until none
+/// is left.
+void end_creators(const std::string& id) {
+    for (int tries = 0; tries < kCreatorTries; ++tries) {
+        const std::vector<ProcessMark> creators = creators_of(id);
+        if (creators.empty()) return;
+        for (const ProcessMark& each : creators) ::kill(each.pid, SIGKILL);
+        for (const ProcessMark& each : creators) static_cast<void>(wait_for_end(each, kMonitorMax));
+    }
 }
 
 bool is_unknown(const std::string& output) {
@@ -152,16 +191,23 @@ Result<void> Conmon::signal(const std::string& id, const std::string& name) cons
     return fail(ErrorKind::io, "signal " + name + ": " + trimmed(finished.output));
 }
 
-Result<void> Conmon::remove(const ContainerDir& dir) const {
+Result<void> Conmon::end(const ContainerDir& dir, Stage stage) const {
     const std::string id = dir.id();
+    if (stage == Stage::creating) end_creators(id);
     if (exists(paths_.crun_state() + "/" + id)) {
         TRY(const Finished finished, crun({"delete", "--force", id}));
-        if (finished.exit_code != 0 && !is_unknown(finished.output))
+        if (finished.exit_code != 0 && !is_unknown(finished.output)) {
             return fail(ErrorKind::io, "delete container: " + trimmed(finished.output));
+        }
     }
-    // The monitor notes the end of what was just killed: wait for that, or its note would outlive the container.
+    // The monitor notes the end of what was just killed, and is still in its folder until then.
     static_cast<void>(wait_for_end(monitor_of(dir), kMonitorMax));
-    ::unlink((paths_.sockets() + "/" + id).c_str());
+    return {};
+}
+
+Result<void> Conmon::remove(const ContainerDir& dir, Stage stage) const {
+    TRY_DO(end(dir, stage));
+    ::unlink((paths_.sockets() + "/" + dir.id()).c_str());
     ::unlink(dir.exit_file().c_str());
     return {};
 }

@@ -32,8 +32,14 @@ public:
     /// A container that has ended or is not known is a success.
     [[nodiscard]] Result<void> signal(const std::string& id, const std::string& name) const;
 
-    /// Ends it if it runs and removes what the runtime and the monitor keep, but not its log. Idempotent.
-    [[nodiscard]] Result<void> remove(const ContainerDir& dir) const;
+    /// Ends it if it runs and makes the runtime forget it; how it ended stays to be read. Idempotent.
+    ///
+    /// stage  how far its record says that it came. One that was being created may be so still, by a monitor that
+    ///        outlived whoever asked for it: that one goes first.
+    [[nodiscard]] Result<void> end(const ContainerDir& dir, Stage stage) const;
+
+    /// end(), then removes what the monitor keeps too, but not its log. Idempotent.
+    [[nodiscard]] Result<void> remove(const ContainerDir& dir, Stage stage) const;
 
 private:
     [[nodiscard]] Result<Finished> crun(std::vector<std::string> words) const;

@@ -112,6 +112,10 @@ Result<ContainerRecord> container_record_from(const json::Value& document) {
     return out;
 }
 
+ContainerDir container_dir_of(const NodeDir& node, const ContainerRecord& record) {
+    return {.node = node, .pod = record.pod_uid, .name = record.name, .attempt = record.attempt};
+}
+
 Result<void> write_record(const ContainerDir& dir, const ContainerRecord& record) {
     return write_durably(dir.record(), json::print(to_json(record)) + "\n", 0600);
 }

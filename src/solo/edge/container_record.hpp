@@ -60,6 +60,8 @@ struct ContainerDir {
     [[nodiscard]] std::string exit_file() const { return node.exits() + "/" + id(); }
 };
 
+ContainerDir container_dir_of(const NodeDir& node, const ContainerRecord& record);
+
 Result<void> write_record(const ContainerDir& dir, const ContainerRecord& record);
 /// Errors  not_found; invalid
 Result<ContainerRecord> read_record(const ContainerDir& dir);

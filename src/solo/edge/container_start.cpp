@@ -8,7 +8,9 @@
 #include <cerrno>
 
 #include "solo/edge/files.hpp"
+#include "solo/edge/mounts.hpp"
 #include "solo/edge/rootfs.hpp"
+#include "solo/edge/sub_path.hpp"
 
 namespace berth::solo {
 namespace {
@@ -92,10 +94,24 @@ Result<std::vector<DeviceNode>> devices_of(const ContainerSpec& spec) {
     return out;
 }
 
+/// The wish with each sub path replaced by a bind of what it names.
+Result<ContainerSpec> with_sub_paths(const ContainerDir& dir, ContainerSpec spec) {
+    int count = 0;
+    for (Mount& mount : spec.mounts) {
+        if (mount.sub_path.empty()) continue;
+        const std::string target = dir.path() + "/subpaths/" + std::to_string(count++);
+        TRY_DO(bind_sub_path(mount.host_path, mount.sub_path, target));
+        mount.host_path = target;
+        mount.sub_path.clear();
+    }
+    return spec;
+}
+
 Result<void> write_bundle(
     const Machine& machine, const Image& image, const ContainerDir& dir, const ContainerSpec& spec
 ) {
     TRY_DO(make_rootfs(image, machine.paths.layer(), dir.rootfs(), dir.path(), spec.hostname));
+    TRY(const ContainerSpec wish, with_sub_paths(dir, spec));
     // Anybody in the container may write its last words.
     TRY_DO(write_plain(dir.termination_file(), "", 0666));
     Bundle bundle{
@@ -108,7 +124,7 @@ Result<void> write_bundle(
         .known_capabilities = machine.capabilities,
     };
     TRY(bundle.devices, devices_of(spec));
-    return write_plain(dir.path() + "/config.json", json::print(oci_spec(spec, bundle)), 0600);
+    return write_plain(dir.path() + "/config.json", json::print(oci_spec(wish, bundle)), 0600);
 }
 
 ContainerRecord first_record(const Machine& machine, const ContainerDir& dir, const ContainerSpec& spec) {
@@ -134,7 +150,7 @@ Result<void> forget_others(const Conmon& conmon, const Machine& machine, const C
                 "container \"" + dir.name + "\": attempt " + std::to_string(other.attempt) + " still runs; end it first"
             );
         }
-        TRY_DO(conmon.remove(at));
+        TRY_DO(conmon.remove(at, Stage::exited));
     }
     return {};
 }
@@ -149,15 +165,17 @@ Result<ContainerRecord> create(
     Timestamp now
 ) {
     TRY_DO(forget_others(conmon, machine, dir, now));
-    TRY_DO(conmon.remove(dir));
-    TRY_DO(release_rootfs(dir.rootfs()));
-    TRY_DO(remove_tree(dir.path()));
+    if (exists(dir.path())) {
+        TRY_DO(conmon.remove(dir, Stage::creating));
+        TRY_DO(unmount_below(dir.path()));
+        TRY_DO(remove_tree(dir.path()));
+    }
     TRY_DO(make_dirs(dir.path(), 0711));
     ContainerRecord record = first_record(machine, dir, spec);
     TRY_DO(write_record(dir, record));
     TRY_DO(write_bundle(machine, image, dir, spec));
     const Result<Conmon::Created> created = conmon.create(dir);
-    TRY_DO(release_rootfs(dir.rootfs()));
+    TRY_DO(unmount_below(dir.path()));
     if (!created) return std::unexpected(created.error());
     record.process = created->process;
     record.monitor = created->monitor;
@@ -210,8 +228,8 @@ Result<ContainerRecord> start_container(
         if (started) return record;
         record = std::unexpected(started.error());
     }
-    static_cast<void>(conmon.remove(dir));
-    static_cast<void>(release_rootfs(dir.rootfs()));
+    static_cast<void>(conmon.remove(dir, Stage::creating));
+    static_cast<void>(unmount_below(dir.path()));
     static_cast<void>(remove_tree(dir.path()));
     return record;
 }

@@ -14,7 +14,7 @@
 
 #include "solo/edge/container_start.hpp"
 #include "solo/edge/files.hpp"
-#include "solo/edge/rootfs.hpp"
+#include "solo/edge/mounts.hpp"
 
 namespace berth::solo {
 namespace asio = boost::asio;
@@ -34,9 +34,6 @@ struct CrunRuntime::Fixed {
     Machine machine;
     NodeDir node;
 
-    [[nodiscard]] ContainerDir dir_of(const ContainerRecord& record) const {
-        return {.node = node, .pod = record.pod_uid, .name = record.name, .attempt = record.attempt};
-    }
     [[nodiscard]] std::optional<ContainerRecord> record_of(const std::string& id) const {
         for (ContainerRecord& record : read_records(node)) {
             if (record.id == id) return std::move(record);
@@ -105,9 +102,9 @@ Task<Result<void>> CrunRuntime::remove(std::string id) {
     auto work = [fixed, id]() -> Result<void> {
         const std::optional<ContainerRecord> record = fixed->record_of(id);
         if (!record) return {};
-        const ContainerDir dir = fixed->dir_of(*record);
-        TRY_DO(fixed->conmon.remove(dir));
-        TRY_DO(release_rootfs(dir.rootfs()));
+        const ContainerDir dir = container_dir_of(fixed->node, *record);
+        TRY_DO(fixed->conmon.remove(dir, record->stage));
+        TRY_DO(unmount_below(dir.path()));
         return remove_tree(dir.path());
     };
     Result<void> done = co_await blocking(parts_.blocking, std::move(work));
@@ -121,7 +118,7 @@ Task<Result<std::vector<ContainerInfo>>> CrunRuntime::list() {
     auto work = [fixed, now]() {
         std::vector<ContainerRecord> records = read_records(fixed->node);
         for (ContainerRecord& record : records)
-            record = look_at(fixed->dir_of(record), std::move(record), fixed->machine.boot, now);
+            record = look_at(container_dir_of(fixed->node, record), std::move(record), fixed->machine.boot, now);
         return records;
     };
     const std::vector<ContainerRecord> records = co_await blocking(parts_.blocking, std::move(work));

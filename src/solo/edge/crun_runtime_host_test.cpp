@@ -1,7 +1,9 @@
 // Real containers on this machine: crun, conmon, cgroups.
 #include "solo/edge/crun_runtime.hpp"
 
+#include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "solo/edge/cgroups.hpp"
 #include "solo/edge/host_test_world.hpp"
@@ -77,6 +79,17 @@ TEST_F(CrunRuntimeHost, MonitorKilledThenContainer) {
     const ContainerInfo ended = wait_exited("main");
     EXPECT_EQ(ended.exit_code, 137);
     EXPECT_TRUE(ended.finished_at);
+}
+
+TEST_F(CrunRuntimeHost, MonitorHoldsNothingOfOurs) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);  // inheritable, as a library's listening socket may be
+    const Fd reader(ends[0]);
+    Fd writer(ends[1]);
+    ASSERT_TRUE(await(runtime_->start(shell("exec sleep 1000"))));
+    writer.close();
+    pollfd ended{.fd = reader.get(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&ended, 1, 0), 1) << "nobody else has the other end";
 }
 
 TEST_F(CrunRuntimeHost, SaysThatItRanOutOfMemory) {

@@ -56,13 +56,10 @@ private:
     Fd lock_;
 };
 
-/// For `berth down --purge`: ends every container of a data directory and takes away its mounts, loop devices and
-/// control groups, the directory's own mount last. Files stay. Touches nothing of other directories. Blocks.
-/// Errors  conflict: a berth process still has the directory; another kind: what could not be removed
-Result<void> clean_up(const std::string& path);
+/// The places of a data directory that is there. Errors  not_found; io
+Result<DataPaths> find_data_dir(const std::string& path);
 
-/// clean_up(), then removes the files that Berth made: nodes with their volumes, caches, run-time state.
-/// Leaves images/ and what it does not know.
-Result<void> purge(const std::string& path);
+/// Takes the directory's lock, which lasts as long as the descriptor. Errors  conflict: another process has it
+Result<Fd> lock_data_dir(const DataPaths& paths);
 
 }  // namespace berth::solo

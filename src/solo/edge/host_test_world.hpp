@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/async/system/system.hpp"
+#include "solo/edge/clean_up.hpp"
 #include "solo/edge/crun_runtime.hpp"
 #include "solo/edge/files.hpp"
 #include "solo/edge/mounts.hpp"
@@ -27,7 +28,7 @@ protected:
         std::string folder = std::string(temp == nullptr ? "/tmp" : temp) + "/berth-host-test-XXXXXX";
         ASSERT_NE(::mkdtemp(folder.data()), nullptr);
         path_ = folder;
-        Result<DataDir> data = DataDir::open(path_, "/bin/true");
+        Result<DataDir> data = DataDir::open(path_, program_);
         ASSERT_TRUE(data) << data.error().message;
         data_.emplace(std::move(*data));
         images_.emplace(data_->paths(), "");
@@ -38,7 +39,7 @@ protected:
         if (path_.empty()) return;
         close_runtime();
         data_.reset();
-        const Result<void> done = purge(path_);
+        const Result<void> done = purge(path_, Duration{});
         EXPECT_TRUE(done) << done.error().message;
         EXPECT_TRUE(remove_tree(path_));
     }
@@ -124,6 +125,7 @@ protected:
     }
 
     const Uid pod_{"11111111-2222-4333-8444-555555555555"};
+    std::string program_ = "/bin/true";  ///< what containers find as berth
     std::string path_;
     boost::asio::io_context context_;
     ThreadPool pool_{2};

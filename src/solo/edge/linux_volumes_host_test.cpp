@@ -237,7 +237,7 @@ TEST_F(LinuxVolumesHost, SecondInstanceIsTold) {
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().kind, ErrorKind::conflict);
     EXPECT_NE(second.error().message.find("--data-dir"), std::string::npos) << second.error().message;
-    EXPECT_FALSE(clean_up(path_)) << "nobody cleans under a running one";
+    EXPECT_FALSE(clean_up(path_, Duration{})) << "nobody cleans under a running one";
 }
 
 TEST_F(LinuxVolumesHost, ImagesRun) {
@@ -275,8 +275,8 @@ TEST_F(LinuxVolumesHost, PurgeTakesWhatRunsToo) {
     const std::string group = data_->paths().cgroup();
     close_runtime();
     data_.reset();
-    ASSERT_TRUE(purge(path_));
-    ASSERT_TRUE(purge(path_)) << "again is no error";
+    ASSERT_TRUE(purge(path_, Duration{}));
+    ASSERT_TRUE(purge(path_, Duration{})) << "again is no error";
     EXPECT_FALSE(is_alive(process));
     EXPECT_EQ(mounts_here(), std::vector<std::string>{});
     EXPECT_EQ(mount_at(*read_mounts(), path_), nullptr);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,12 +32,16 @@ struct Prepared {
     const std::vector<int>& kept_fds;
     std::vector<const char*> hidden;
     int output = -1;
+    int parent = 0;
 };
 
 // glibc's wrapper takes locks in some versions; the bare call does not.
 void close_others_on_exec() { ::syscall(SYS_close_range, 3U, ~0U, static_cast<unsigned>(CLOSE_RANGE_CLOEXEC)); }
 
 [[noreturn]] void become(const Prepared& prepared) {
+    // A caller that is killed takes what it runs along, up to the point where conmon has left its side.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != prepared.parent) ::_exit(126);
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(prepared.output, STDOUT_FILENO);
@@ -106,7 +111,8 @@ Result<Finished> run(const Command& command, Duration limit) {
         .env = pointers(env),
         .working_dir = command.working_dir.c_str(),
         .kept_fds = command.kept_fds,
-        .output = output.get()
+        .output = output.get(),
+        .parent = ::getpid()
     };
     for (const std::string& path : command.hidden_mounts) prepared.hidden.push_back(path.c_str());
 

@@ -68,7 +68,7 @@ Result<void> make_rootfs(
     const std::string& scratch,
     const std::string& hostname
 ) {
-    TRY_DO(release_rootfs(rootfs));
+    TRY_DO(unmount_below(rootfs));
     TRY_DO(make_dirs(rootfs, 0755));
     if (image.userland == Userland::host_usr) return make_host_usr(layer, rootfs, hostname, image.is_disk);
     TRY_DO(make_dirs(scratch + "/etc", 0755));
@@ -77,7 +77,5 @@ Result<void> make_rootfs(
     TRY_DO(make_dirs(scratch + "/work", 0700));
     return mount_overlay({image.tree}, scratch + "/upper", scratch + "/work", rootfs);
 }
-
-Result<void> release_rootfs(const std::string& rootfs) { return unmount_below(rootfs); }
 
 }  // namespace berth::solo

@@ -9,7 +9,7 @@
 namespace berth::solo {
 
 /// Lays out `rootfs` for an image and mounts what it needs below it; leftovers of an earlier try are replaced.
-/// Once the runtime has created the container it has its own copy of these mounts: call release_rootfs then.
+/// Once the runtime has created the container it has its own copy of these mounts: unmount them then.
 ///
 /// layer    folder whose bin/ has the empty files over which programs are bound
 /// scratch  folder for what the container writes, and for files bound into it
@@ -21,8 +21,5 @@ Result<void> make_rootfs(
     const std::string& scratch,
     const std::string& hostname
 );
-
-/// Takes the mounts away from this side. Nothing mounted is a success.
-Result<void> release_rootfs(const std::string& rootfs);
 
 }  // namespace berth::solo

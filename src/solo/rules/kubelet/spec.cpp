@@ -58,11 +58,9 @@ Result<void> add_volumes(const View& view, const api::Container& container, Cont
     for (const api::VolumeMount& mount : container.volume_mounts) {
         const auto prepared = view.prepared.find(mount.name);
         if (prepared == view.prepared.end()) return fail(ErrorKind::not_found, "volume \"" + mount.name + "\" is not prepared");
-        std::string path = prepared->second;
-        if (!mount.sub_path.empty()) path += "/" + mount.sub_path;
         const api::PodVolume* volume = volume_named(*view.pod, mount.name);
         const bool is_read_only = mount.read_only || (volume != nullptr && volume->persistent_volume_claim && volume->persistent_volume_claim->read_only);
-        out.mounts.push_back({std::move(path), mount.mount_path, is_read_only, mount.mount_propagation == "HostToContainer"});
+        out.mounts.push_back({prepared->second, mount.mount_path, is_read_only, mount.mount_propagation == "HostToContainer", mount.sub_path});
     }
     for (const api::VolumeDevice& device : container.volume_devices) {
         const auto prepared = view.prepared.find(device.name);
