@@ -47,6 +47,8 @@ protected:
     Bench();
     /// A server over an empty store with other limits.
     void reopen(store::Limits limits);
+    /// Another server over the same store.
+    void serve(Options options);
 
     template <class T>
     T run(Task<T> task) {

@@ -13,10 +13,14 @@ void Bench::reopen(store::Limits limits) {
     disk = store::memory_log();
     store = std::make_unique<store::Store>(context.get_executor(), blocking, *disk, limits);
     EXPECT_TRUE(store->load());
-    server = std::make_unique<Server>(context.get_executor(), *store, clock, entropy, log, Options{});
+    serve({});
     const auto seeded = run(server->seed());
     EXPECT_TRUE(seeded) << (seeded ? "" : seeded.error().message);
     post("/api/v1/namespaces", parse(R"({"metadata":{"name":"t"}})"));
+}
+
+void Bench::serve(Options options) {
+    server = std::make_unique<Server>(context.get_executor(), *store, clock, entropy, log, std::move(options));
 }
 
 kube::Response Bench::send(kube::Request request) { return run(server->handle(std::move(request))); }

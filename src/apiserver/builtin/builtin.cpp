@@ -67,6 +67,13 @@ std::vector<api::Cause> check_data(const api::Kind& kind, const json::Value& obj
     return causes;
 }
 
+std::vector<api::Cause> check_role_reference(const json::Value& object, const json::Value& old) {
+    const json::Value* now = json::find(object, "/roleRef");
+    const json::Value* before = json::find(old, "/roleRef");
+    if (now == nullptr || before == nullptr || json::equal(*now, *before)) return {};
+    return {api::invalid("roleRef", json::print(*now), "cannot change roleRef")};
+}
+
 }  // namespace
 
 void fill(json::Object& object, std::string_view field, json::Value value) {
@@ -107,6 +114,7 @@ std::vector<api::Cause> check_built_in(const api::Kind& kind, const json::Value&
     if (kind == api::kClaim) return check_claim(object, old);
     if (kind == api::kVolume) return check_volume(object, old);
     if (kind == api::kStorageClass) return check_storage_class(object, old);
+    if (old != nullptr && kind.plural.ends_with("rolebindings")) return check_role_reference(object, *old);
     if (old != nullptr && (kind == api::kConfigMap || kind == api::kSecret)) return check_data(kind, object, *old);
     return {};
 }
