@@ -56,12 +56,13 @@ void World::seed_objects(int nodes) {
     for (int i = 1; i <= nodes; ++i) {
         const std::string name = "n" + std::to_string(i);
         nodes_[name] = std::make_unique<Node>(machines, name);
-        const Result<kube::Document> made = create(node_object(name, {MilliCpu{4000}, 8_GiB, 100_GiB}));
+        const solo::NodeSize size{MilliCpu{4000}, 8_GiB, 100_GiB};
+        const Result<kube::Document> made = create(solo::node_object(name, size, "10.0.0.1", clock.now()));
         CHECK(made.has_value());
     }
-    for (json::Value& object : solo_objects()) {
+    for (json::Value& object : solo::installation_objects()) {
         const Result<kube::Document> made = create(std::move(object));
-        CHECK(made.has_value());
+        if (!made) base::check_failed(__FILE__, __LINE__, "seed", made.error().message);
     }
 }
 

@@ -1,0 +1,260 @@
+#include "controllers/placement.hpp"
+
+#include "base/ranges.hpp"
+#include "placement/names.hpp"
+#include "placement/vm/sync.hpp"
+#include "placement/vmi/sync.hpp"
+
+namespace berth::controllers {
+namespace {
+
+using kube::WorkKey;
+namespace rules = placement;
+
+const kube::User& identity() {
+    static const kube::User user{
+        "system:serviceaccount:kubevirt:kubevirt-controller",
+        {"system:serviceaccounts", "system:serviceaccounts:kubevirt", "system:authenticated"},
+    };
+    return user;
+}
+
+// What both controllers read.
+struct Caches {
+    Caches(kube::Engine& e, rules::Config offered)
+        : engine(e),
+          base(std::move(offered)),
+          machines(e.cache<api::VirtualMachine>(api::kVirtualMachine)),
+          instances(e.cache<api::VirtualMachineInstance>(api::kVmi)),
+          pods(e.cache<api::Pod>(api::kPod)),
+          claims(e.cache<api::PersistentVolumeClaim>(api::kClaim)),
+          disks(e.cache<api::DataVolume>(api::kDataVolume)),
+          revisions(e.cache<api::ControllerRevision>(api::kControllerRevision)),
+          cdi_configs(e.cache<api::CdiConfig>(api::kCdiConfig)),
+          kubevirts(e.cache<api::KubeVirt>(api::kKubeVirt)) {}
+
+    kube::Engine& engine;
+    rules::Config base;
+    rules::Config config;  ///< read at the start of each pass
+    kube::Cache<api::VirtualMachine>& machines;
+    kube::Cache<api::VirtualMachineInstance>& instances;
+    kube::Cache<api::Pod>& pods;
+    kube::Cache<api::PersistentVolumeClaim>& claims;
+    kube::Cache<api::DataVolume>& disks;
+    kube::Cache<api::ControllerRevision>& revisions;
+    kube::Cache<api::CdiConfig>& cdi_configs;
+    kube::Cache<api::KubeVirt>& kubevirts;
+
+    void read_config() {
+        const std::vector<const api::KubeVirt*> all = kubevirts.all();
+        config = all.empty() ? base : rules::config_from(base, *all.front());
+    }
+
+    [[nodiscard]] std::optional<rules::Failed> failed(const std::string& controller, const WorkKey& key) const {
+        const std::optional<kube::Failure> failure = engine.last_failure(controller, key);
+        if (!failure) return {};
+        return rules::Failed{failure->intent, failure->error.kind, failure->error.message};
+    }
+};
+
+// --- VM ------------------------------------------------------------------------------------------------------------------
+
+constexpr const char* kVmController = "virtualmachine-controller";
+
+void fill_templates(const Caches& caches, rules::vm::View& view) {
+    const std::string& ns = view.vm->metadata.ns;
+    for (const api::DataVolumeTemplate& wanted : view.vm->spec.data_volume_templates) {
+        rules::vm::Template entry{.wanted = &wanted};
+        entry.disk = caches.disks.get(ns, wanted.metadata.name);
+        entry.claim = caches.claims.get(ns, wanted.metadata.name);
+        if (wanted.spec.source && wanted.spec.source->pvc) {
+            const api::NamedSource& source = *wanted.spec.source->pvc;
+            entry.clone_source = caches.claims.get(source.ns.empty() ? ns : source.ns, source.name);
+        }
+        view.templates.push_back(entry);
+    }
+    if (!view.vm->spec.vmi_template) return;
+    for (const api::VmVolume& volume : view.vm->spec.vmi_template->spec.volumes) {
+        if (volume.claim_name().empty()) continue;
+        rules::vm::Disk disk{.volume = &volume};
+        disk.claim = caches.claims.get(ns, volume.claim_name());
+        if (volume.data_volume) disk.named = caches.disks.get(ns, volume.data_volume->name);
+        view.disks.push_back(disk);
+    }
+}
+
+api::Plan plan_vm(Caches& caches, const WorkKey& key) {
+    const auto entry = caches.machines.entry(key.ns, key.name);
+    if (!entry) return api::settled();
+    caches.read_config();
+    rules::vm::View view;
+    view.now = caches.engine.clock().now();
+    view.vm = &entry->object;
+    view.document = entry->document.get();
+    view.config = &caches.config;
+    view.failed = caches.failed(kVmController, key);
+    if (const api::VirtualMachineInstance* vmi = caches.instances.get(key.ns, key.name)) {
+        const api::OwnerReference* owner = vmi->metadata.controller();
+        view.name_is_taken = owner != nullptr && owner->uid != entry->object.metadata.uid;
+        if (!view.name_is_taken) view.vmi = vmi;
+    }
+    fill_templates(caches, view);
+    view.revisions = caches.revisions.owned_by(entry->object.metadata.uid);
+    return rules::vm::plan(view);
+}
+
+// --- VMI -----------------------------------------------------------------------------------------------------------------
+
+constexpr const char* kVmiController = "virtualmachineinstance-controller";
+
+// Another machine that has a claim only one may have: one with a living launcher, or an older one that is not over.
+std::string holder_of(const Caches& caches, const api::VirtualMachineInstance& self, const api::PersistentVolumeClaim& claim) {
+    if (contains(claim.spec.access_modes, "ReadWriteMany")) return {};
+    for (const api::VirtualMachineInstance* other : caches.instances.all(self.metadata.ns)) {
+        if (other->metadata.uid == self.metadata.uid) continue;
+        const bool names_it = std::ranges::any_of(other->spec.volumes, [&](const auto& v) { return v.claim_name() == claim.metadata.name; });
+        if (!names_it) continue;
+        const bool has_pod = std::ranges::any_of(caches.pods.owned_by(other->metadata.uid), [](const api::Pod* pod) { return !pod->is_terminal(); });
+        const bool is_older = std::pair(other->metadata.creation_timestamp, other->metadata.name) < std::pair(self.metadata.creation_timestamp, self.metadata.name);
+        if (has_pod || (is_older && !other->is_final())) return other->metadata.ns + "/" + other->metadata.name;
+    }
+    return {};
+}
+
+void fill_disks(const Caches& caches, rules::vmi::View& view) {
+    const std::string& ns = view.vmi->metadata.ns;
+    for (const api::VmVolume& volume : view.vmi->spec.volumes) {
+        if (volume.claim_name().empty()) continue;
+        rules::vmi::Disk disk{.volume = &volume};
+        disk.claim = caches.claims.get(ns, volume.claim_name());
+        if (volume.data_volume) disk.named = caches.disks.get(ns, volume.data_volume->name);
+        if (disk.claim != nullptr) {
+            const api::OwnerReference* owner = disk.claim->metadata.controller();
+            if (owner != nullptr && owner->kind == "DataVolume") disk.owner = caches.disks.get(ns, owner->name);
+            disk.held_by = holder_of(caches, *view.vmi, *disk.claim);
+        }
+        view.disks.push_back(disk);
+    }
+}
+
+api::Plan plan_vmi(Caches& caches, const WorkKey& key) {
+    const auto entry = caches.instances.entry(key.ns, key.name);
+    if (!entry) return api::settled();
+    caches.read_config();
+    rules::vmi::View view;
+    view.now = caches.engine.clock().now();
+    view.vmi = &entry->object;
+    view.config = &caches.config;
+    view.failed = caches.failed(kVmiController, key);
+    fill_disks(caches, view);
+    view.pods = caches.pods.owned_by(view.vmi->metadata.uid);
+    for (const api::Pod* pod : view.pods) {
+        if (rules::is_temp(*pod)) continue;
+        for (const api::Pod* owned : caches.pods.owned_by(pod->metadata.uid)) {
+            if (rules::is_temp(*owned)) view.pods_of_launcher.push_back(owned);
+        }
+    }
+    for (const api::PersistentVolumeClaim* claim : caches.claims.all(key.ns)) {
+        const std::string* state_of = claim->metadata.label("persistent-state-for");
+        if (state_of != nullptr && *state_of == key.name) view.backend = claim;
+    }
+    if (const api::OwnerReference* owner = view.vmi->metadata.controller()) {
+        const api::VirtualMachine* vm = caches.machines.get(key.ns, owner->name);
+        view.has_vm = vm != nullptr && vm->metadata.uid == owner->uid;
+    }
+    view.cdi_config = caches.cdi_configs.get("", "config");
+    return rules::vmi::plan(view);
+}
+
+// --- what wakes them -----------------------------------------------------------------------------------------------------
+
+// Every object that names the claim or DataVolume `name` in its volumes.
+template <class T, class VolumesOf>
+void for_each_user(const kube::Cache<T>& cache, const std::string& ns, const std::string& name, VolumesOf volumes_of, const std::function<void(const T&)>& call) {
+    for (const T* object : cache.all(ns)) {
+        const std::vector<api::VmVolume>* volumes = volumes_of(*object);
+        if (volumes == nullptr) continue;
+        const bool names_it = std::ranges::any_of(*volumes, [&](const api::VmVolume& volume) { return volume.claim_name() == name; });
+        if (names_it) call(*object);
+    }
+}
+
+const std::vector<api::VmVolume>* volumes_of_vm(const api::VirtualMachine& vm) {
+    return vm.spec.vmi_template ? &vm.spec.vmi_template->spec.volumes : nullptr;
+}
+const std::vector<api::VmVolume>* volumes_of_vmi(const api::VirtualMachineInstance& vmi) { return &vmi.spec.volumes; }
+
+const api::ObjectMeta& either(const api::ObjectMeta* before, const api::ObjectMeta* after) { return after != nullptr ? *after : *before; }
+
+}  // namespace
+
+void add_vm_controller(kube::Engine& engine, placement::Config base) {
+    const auto caches = std::make_shared<Caches>(engine, std::move(base));
+    kube::Controller controller;
+    controller.name = kVmController;
+    controller.user = identity();
+    controller.plan = [caches](const WorkKey& key) { return plan_vm(*caches, key); };
+    const auto enqueue = engine.add(std::move(controller));
+    const auto by_name = [enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        const api::ObjectMeta& meta = either(before, after);
+        enqueue({&api::kVirtualMachine, meta.ns, meta.name});
+    };
+    caches->machines.listen(by_name);
+    caches->instances.listen(by_name);
+    const auto users = [caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        const api::ObjectMeta& meta = either(before, after);
+        const api::OwnerReference* owner = meta.controller();
+        if (owner != nullptr && owner->kind == "VirtualMachine") enqueue({&api::kVirtualMachine, meta.ns, owner->name});
+        for_each_user<api::VirtualMachine>(caches->machines, meta.ns, meta.name, volumes_of_vm, [&](const api::VirtualMachine& vm) {
+            enqueue({&api::kVirtualMachine, vm.metadata.ns, vm.metadata.name});
+        });
+    };
+    caches->disks.listen(users);
+    caches->claims.listen(users);
+    caches->kubevirts.listen([caches, enqueue](const api::ObjectMeta*, const api::ObjectMeta*) {
+        for (const api::VirtualMachine* vm : caches->machines.all()) enqueue({&api::kVirtualMachine, vm->metadata.ns, vm->metadata.name});
+    });
+}
+
+void add_vmi_controller(kube::Engine& engine, placement::Config base) {
+    const auto caches = std::make_shared<Caches>(engine, std::move(base));
+    kube::Controller controller;
+    controller.name = kVmiController;
+    controller.user = identity();
+    controller.plan = [caches](const WorkKey& key) { return plan_vmi(*caches, key); };
+    const auto enqueue = engine.add(std::move(controller));
+    caches->instances.listen([caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        const api::ObjectMeta& meta = either(before, after);
+        enqueue({&api::kVmi, meta.ns, meta.name});
+        const api::VirtualMachineInstance* vmi = caches->instances.get(meta.ns, meta.name);
+        const bool is_over = after == nullptr || (vmi != nullptr && vmi->is_final());
+        if (!is_over) return;
+        for (const api::VirtualMachineInstance* other : caches->instances.all(meta.ns)) {  // who waits for its claims
+            if (other->status.phase == "Pending") enqueue({&api::kVmi, other->metadata.ns, other->metadata.name});
+        }
+    });
+    caches->pods.listen([caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        const api::ObjectMeta& meta = either(before, after);
+        const api::OwnerReference* owner = meta.controller();
+        if (owner == nullptr) return;
+        if (owner->kind == "VirtualMachineInstance") enqueue({&api::kVmi, meta.ns, owner->name});
+        if (owner->kind != "Pod") return;
+        const api::Pod* launcher = caches->pods.get(meta.ns, owner->name);
+        const api::OwnerReference* machine = launcher == nullptr ? nullptr : launcher->metadata.controller();
+        if (machine != nullptr) enqueue({&api::kVmi, meta.ns, machine->name});
+    });
+    const auto users = [caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        const api::ObjectMeta& meta = either(before, after);
+        for_each_user<api::VirtualMachineInstance>(caches->instances, meta.ns, meta.name, volumes_of_vmi, [&](const api::VirtualMachineInstance& vmi) {
+            enqueue({&api::kVmi, vmi.metadata.ns, vmi.metadata.name});
+        });
+    };
+    caches->disks.listen(users);
+    caches->claims.listen(users);
+    caches->machines.listen([enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        const api::ObjectMeta& meta = either(before, after);
+        enqueue({&api::kVmi, meta.ns, meta.name});
+    });
+}
+
+}  // namespace berth::controllers
