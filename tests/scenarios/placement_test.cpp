@@ -18,7 +18,7 @@ std::string vm_with_disk(const std::string& name, const std::string& extra_spec 
 bool is_running(World& world, const std::string& name) { return world.text(api::kVirtualMachine, name, "/status/printableStatus") == "Running"; }
 
 TEST(Placement, P01_OneDiskFromYamlToRunning) {
-    World world;
+    World world({.echo = std::getenv("ECHO") != nullptr});
     world.machines.sources["http://images/a.raw"];
     ASSERT_TRUE(world.create(vm_with_disk("web")));
     const bool ran = world.until([&] { return is_running(world, "web"); }, 60s);

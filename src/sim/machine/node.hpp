@@ -119,6 +119,8 @@ public:
     [[nodiscard]] const std::map<std::string, solo::ContainerInfo>& containers() const { return infos_; }
     [[nodiscard]] const std::set<Uid>& pod_dirs() const { return pod_dirs_; }
     void kill_launcher(const std::string& pod_prefix);
+    /// Ends every program without a word, before the world goes.
+    void stop() { group_.cancel(); }
 
 private:
     struct Process;

@@ -175,7 +175,7 @@ Task<Result<void>> Kubelet::State::run(api::Effect effect) {
         memory[uid].has_directory = true;
     } else if (effect.verb == "signal container") {
         std::string name(json::text_at(effect.args, "/signal"));
-        memory[uid].signalled.insert(id);
+        memory[uid].signalled.insert(id + " " + name);
         done = co_await runtime.signal(id, std::move(name));
     } else if (effect.verb == "remove container") {
         done = co_await runtime.remove(id);

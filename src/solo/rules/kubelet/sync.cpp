@@ -49,7 +49,7 @@ Plan clean_up(const View& view) {
     for (const ContainerInfo& info : view.containers) {
         if (info.phase == ContainerPhase::exited) {
             plan.add(effect(view, "remove container", info.id, {{"id", info.id}}));
-        } else {
+        } else if (!view.signalled.contains(info.id + " KILL")) {
             plan.add(effect(view, "signal container", info.id, {{"id", info.id}, {"signal", "KILL"}}));
         }
     }
@@ -65,9 +65,9 @@ Plan stop(const View& view) {
     for (const ContainerInfo& info : view.containers) {
         if (info.phase == ContainerPhase::exited) continue;
         runs = true;
-        if (view.now >= deadline) {
+        if (view.now >= deadline && !view.signalled.contains(info.id + " KILL")) {
             plan.add(effect(view, "signal container", info.id, {{"id", info.id}, {"signal", "KILL"}}));
-        } else if (!view.signalled.contains(info.id)) {
+        } else if (view.now < deadline && !view.signalled.contains(info.id + " TERM")) {
             plan.add(effect(view, "signal container", info.id, {{"id", info.id}, {"signal", "TERM"}}));
         }
     }

@@ -27,7 +27,7 @@ struct View {
     std::map<std::string, std::string> prepared;  ///< pod volume → path on the host
     std::map<std::string, Failure> volume_failures;
     std::map<std::string, Failure> start_failures;  ///< by container
-    std::set<std::string> signalled;                ///< ids of containers that were sent TERM
+    std::set<std::string> signalled;                ///< "<container id> TERM" and "<container id> KILL" that were sent
 
     std::map<std::string, api::PersistentVolumeClaim> claims;  ///< by claim name
     std::map<std::string, api::PersistentVolume> volumes;      ///< by volume name
