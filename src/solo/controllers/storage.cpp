@@ -57,7 +57,8 @@ void enqueue_claims_of_pods(kube::Cache<api::Pod>& pods, const kube::Engine::Enq
             keys.clear();
             const api::Pod* pod = pods.get(after->ns, after->name);
             for (const api::PodVolume& volume : pod->spec.volumes) {
-                if (volume.persistent_volume_claim) keys.push_back({&api::kClaim, after->ns, volume.persistent_volume_claim->claim_name});
+                if (volume.persistent_volume_claim)
+                    keys.push_back({&api::kClaim, after->ns, volume.persistent_volume_claim->claim_name});
             }
         }
         const Uid& uid = after != nullptr ? after->uid : before->uid;
@@ -76,7 +77,8 @@ ClaimView fill_claim(const Caches& caches, const WorkKey& key) {
     view.default_class = caches.default_class();
     view.volumes = caches.volumes.all();
     for (const api::Pod* pod : caches.pods.all(key.ns)) {
-        if (pod->spec.node_name.empty() && !pod->is_terminal() && Caches::uses(*pod, key.name)) view.waiting_pod = pod->metadata.name;
+        if (pod->spec.node_name.empty() && !pod->is_terminal() && Caches::uses(*pod, key.name))
+            view.waiting_pod = pod->metadata.name;
     }
     return view;
 }
@@ -99,7 +101,8 @@ void add_volume_binder(kube::Engine& engine) {
     claims.name = "persistentvolume-controller";
     claims.user = {"system:serviceaccount:kube-system:persistent-volume-binder", {"system:authenticated"}};
     claims.plan = [caches](const WorkKey& key) {
-        return key.kind == &api::kVolume ? bind_volume(fill_volume(*caches, key)) : bind_claim(fill_claim(*caches, key));
+        return key.kind == &api::kVolume ? bind_volume(fill_volume(*caches, key))
+                                         : bind_claim(fill_claim(*caches, key));
     };
     const auto enqueue = engine.add(std::move(claims));
     caches->claims.listen([caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
@@ -120,7 +123,8 @@ void add_volume_binder(kube::Engine& engine) {
         }
         // A free volume may fit any claim, and a lost one is missed by its claim.
         for (const api::PersistentVolumeClaim* claim : caches->claims.all()) {
-            if (claim->status.phase != "Bound" || claim->spec.volume_name == meta.name) enqueue(claim_key(claim->metadata));
+            if (claim->status.phase != "Bound" || claim->spec.volume_name == meta.name)
+                enqueue(claim_key(claim->metadata));
         }
     });
     caches->classes.listen([caches, enqueue](const api::ObjectMeta*, const api::ObjectMeta*) {
@@ -158,14 +162,16 @@ ProvisionView fill_provision(const Caches& caches, const NodeDirectory& director
     view.claim = copy(claim);
     if (claim == nullptr) return view;
     view.storage_class = copy(caches.classes.get("", class_of(*claim)));
-    const std::string name = claim->spec.volume_name.empty() ? volume_name_for(claim->metadata.uid) : claim->spec.volume_name;
+    const std::string name =
+        claim->spec.volume_name.empty() ? volume_name_for(claim->metadata.uid) : claim->spec.volume_name;
     view.volume = copy(caches.volumes.get("", name));
-    view.nodes = count_rooms(caches.nodes, caches.volumes, caches.claims, caches.classes);
+    view.nodes = count_rooms(caches.nodes, caches.pods, caches.volumes, caches.claims, caches.classes);
     for (NodeRoom& room : view.nodes) {
         room.directory = directory_of(room.name);
         // The claim's own request is counted with its selected node already.
         const std::string* selected = claim->metadata.annotation(kSelectedNode);
-        if (selected != nullptr && *selected == room.name && claim->spec.volume_name.empty() && !view.volume) room.used = room.used - claim->spec.request();
+        if (selected != nullptr && *selected == room.name && claim->spec.volume_name.empty() && !view.volume)
+            room.used = room.used - claim->spec.request();
     }
     return view;
 }
@@ -187,12 +193,15 @@ void add_provisioner(kube::Engine& engine, NodeDirectory directory_of, FindVolum
     };
     controller.effect = [host_of](api::Effect effect) { return act_on_volume(host_of, std::move(effect)); };
     const auto enqueue = engine.add(std::move(controller));
-    caches->claims.listen([enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) { enqueue(claim_key(after != nullptr ? *after : *before)); });
+    caches->claims.listen([enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        enqueue(claim_key(after != nullptr ? *after : *before));
+    });
     caches->volumes.listen([caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = after != nullptr ? *after : *before;
         enqueue(volume_key(meta));
         const api::PersistentVolume* volume = after == nullptr ? nullptr : caches->volumes.get("", meta.name);
-        if (volume != nullptr && volume->spec.claim_ref) enqueue({&api::kClaim, volume->spec.claim_ref->ns, volume->spec.claim_ref->name});
+        if (volume != nullptr && volume->spec.claim_ref)
+            enqueue({&api::kClaim, volume->spec.claim_ref->ns, volume->spec.claim_ref->name});
         if (after != nullptr) return;
         for (const api::PersistentVolumeClaim* claim : caches->claims.all()) {  // room was made
             if (claim->status.phase == "Pending") enqueue(claim_key(claim->metadata));

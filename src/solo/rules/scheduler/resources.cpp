@@ -12,7 +12,8 @@ Amounts container_requests(const api::Container& container) {
     Amounts out;
     for (const auto& [resource, quantity] : container.resources.requests) out[resource] = amount(resource, quantity);
     // A limit without a request is one.
-    for (const auto& [resource, quantity] : container.resources.limits) out.try_emplace(resource, amount(resource, quantity));
+    for (const auto& [resource, quantity] : container.resources.limits)
+        out.try_emplace(resource, amount(resource, quantity));
     return out;
 }
 
@@ -45,17 +46,28 @@ Amounts requests_of(const api::Pod& pod) {
     return running;
 }
 
+Bytes storage_request(const api::Pod& pod) {
+    const Amounts all = requests_of(pod);
+    const auto it = all.find(std::string(kStorageResource));
+    return it == all.end() ? Bytes{} : Bytes{it->second};
+}
+
 std::vector<std::string> lacking_resources(const View& view, const NodeView& node) {
     std::vector<std::string> out;
     const auto allocatable = [&](const std::string& resource) {
         const auto it = node.node.status.allocatable.find(resource);
         return it == node.node.status.allocatable.end() ? std::int64_t{0} : amount(resource, it->second);
     };
-    if (const std::int64_t pods = allocatable("pods"); pods > 0 && static_cast<std::int64_t>(node.pods.size()) + 1 > pods) out.emplace_back("Too many pods");
+    if (const std::int64_t pods = allocatable("pods");
+        pods > 0 && static_cast<std::int64_t>(node.pods.size()) + 1 > pods)
+        out.emplace_back("Too many pods");
     Amounts used;
     for (const api::Pod* pod : node.pods) add(used, requests_of(*pod));
     for (const auto& [resource, wanted] : requests_of(*view.pod)) {
-        if (wanted > 0 && used[resource] + wanted > allocatable(resource)) out.push_back("Insufficient " + resource);
+        // What claims have of our own storage counts against what pods ask of it.
+        const std::int64_t claimed = resource == kStorageResource ? node.room.used.value : 0;
+        if (wanted > 0 && used[resource] + claimed + wanted > allocatable(resource))
+            out.push_back("Insufficient " + resource);
     }
     return out;
 }

@@ -10,10 +10,10 @@ struct ClaimView {
     api::Key key;
     std::optional<api::PersistentVolumeClaim> claim;
     std::optional<api::StorageClass> storage_class;
-    std::string default_class;                       ///< "" = there is none
+    std::string default_class;                          ///< "" = there is none
     std::vector<const api::PersistentVolume*> volumes;  ///< all
-    std::string waiting_pod;                         ///< a pod that uses the claim and has no node yet
-    std::optional<api::PersistentVolumeClaim> other; ///< the claim the named volume is reserved for, if not this one
+    std::string waiting_pod;                            ///< a pod that uses the claim and has no node yet
+    std::optional<api::PersistentVolumeClaim> other;    ///< the claim the named volume is reserved for, if not this one
 };
 api::Plan bind_claim(const ClaimView& view);
 

@@ -17,8 +17,12 @@ std::string class_of(const api::PersistentVolumeClaim& claim) { return claim.spe
 
 bool matches(const api::NodeSelectorTerm& term, const api::Node& node) {
     if (term.match_expressions.empty() && term.match_fields.empty()) return false;
-    const std::map<std::string, std::string> fields{{"metadata.name", node.metadata.name}};
-    return std::ranges::all_of(term.match_expressions, [&](const auto& r) { return api::matches(r, node.metadata.labels); }) &&
+    const std::map<std::string, std::string> fields{
+        {"metadata.name", node.metadata.name}
+    };
+    return std::ranges::all_of(
+               term.match_expressions, [&](const auto& r) { return api::matches(r, node.metadata.labels); }
+           ) &&
            std::ranges::all_of(term.match_fields, [&](const auto& r) { return api::matches(r, fields); });
 }
 
@@ -27,7 +31,8 @@ bool matches(const api::NodeSelector& selector, const api::Node& node) {
 }
 
 bool reaches(const api::PersistentVolume& volume, const api::Node& node) {
-    return !volume.spec.node_affinity || !volume.spec.node_affinity->required || matches(*volume.spec.node_affinity->required, node);
+    return !volume.spec.node_affinity || !volume.spec.node_affinity->required ||
+           matches(*volume.spec.node_affinity->required, node);
 }
 
 bool is_reserved_for(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
@@ -43,7 +48,8 @@ std::string mode_of(const std::string& mode) { return mode.empty() ? "Filesystem
 // What holds for a reserved volume too: it can be used for this claim at all.
 bool is_usable(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
     return !volume.metadata.is_deleting() && mode_of(volume.spec.volume_mode) == mode_of(claim.spec.volume_mode) &&
-           capacity_of(volume) >= claim.spec.request();
+           capacity_of(volume) >= claim.spec.request() &&
+           volume.spec.volume_attributes_class_name == claim.spec.volume_attributes_class_name;
 }
 
 bool is_free_for(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
@@ -58,8 +64,11 @@ bool is_free_for(const api::PersistentVolume& volume, const api::PersistentVolum
 }  // namespace
 
 const api::PersistentVolume* find_volume(
-    const std::vector<const api::PersistentVolume*>& volumes, const api::PersistentVolumeClaim& claim, const api::Node* node,
-    const std::set<std::string>& taken, Choice choice
+    const std::vector<const api::PersistentVolume*>& volumes,
+    const api::PersistentVolumeClaim& claim,
+    const api::Node* node,
+    const std::set<std::string>& taken,
+    Choice choice
 ) {
     const api::PersistentVolume* smallest = nullptr;
     for (const api::PersistentVolume* volume : volumes) {
@@ -77,11 +86,11 @@ const api::PersistentVolume* find_volume(
 
 json::Value reference_to(const api::PersistentVolumeClaim& claim) {
     return json::Object{
-        {"apiVersion", "v1"},
-        {"kind", "PersistentVolumeClaim"},
-        {"namespace", claim.metadata.ns},
-        {"name", claim.metadata.name},
-        {"uid", claim.metadata.uid.value},
+        {"apiVersion",      "v1"                                 },
+        {"kind",            "PersistentVolumeClaim"              },
+        {"namespace",       claim.metadata.ns                    },
+        {"name",            claim.metadata.name                  },
+        {"uid",             claim.metadata.uid.value             },
         {"resourceVersion", claim.metadata.resource_version.value},
     };
 }

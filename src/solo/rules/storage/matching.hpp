@@ -37,8 +37,11 @@ bool is_reserved_for(const api::PersistentVolume& volume, const api::PersistentV
 /// reserved_only   for WaitForFirstConsumer claims nobody uses yet: only what is reserved for them
 enum class Choice { any, reserved_only };
 const api::PersistentVolume* find_volume(
-    const std::vector<const api::PersistentVolume*>& volumes, const api::PersistentVolumeClaim& claim, const api::Node* node,
-    const std::set<std::string>& taken, Choice choice
+    const std::vector<const api::PersistentVolume*>& volumes,
+    const api::PersistentVolumeClaim& claim,
+    const api::Node* node,
+    const std::set<std::string>& taken,
+    Choice choice
 );
 
 /// The claimRef that reserves a volume for a claim.

@@ -28,7 +28,8 @@ const NodeRoom* target(const ProvisionView& view) {
     const NodeRoom* best = nullptr;
     for (const NodeRoom& room : view.nodes) {
         if (!room.is_schedulable) continue;
-        if (best == nullptr || room.free() > best->free() || (room.free() == best->free() && room.name < best->name)) best = &room;
+        if (best == nullptr || room.free() > best->free() || (room.free() == best->free() && room.name < best->name))
+            best = &room;
     }
     return best;
 }
@@ -37,10 +38,13 @@ Emit event(const ProvisionView& view, std::string reason, std::string message, b
     return {view.key, claim(view).metadata.uid, is_warning, std::move(reason), std::move(message)};
 }
 
-// --- facts ---------------------------------------------------------------------------------------------------------------
+// --- facts
+// ---------------------------------------------------------------------------------------------------------------
 
 bool is_gone(const ProvisionView& view) { return !view.claim || view.claim->metadata.is_deleting(); }
-bool is_of_another(const ProvisionView& view) { return !view.storage_class || view.storage_class->provisioner != kProvisioner; }
+bool is_of_another(const ProvisionView& view) {
+    return !view.storage_class || view.storage_class->provisioner != kProvisioner;
+}
 bool has_grown(const ProvisionView& view) {
     return is_bound(claim(view)) && view.volume && view.storage_class->allow_volume_expansion &&
            claim(view).spec.request() > capacity_of(*view.volume);
@@ -52,9 +56,12 @@ bool shows_old_capacity(const ProvisionView& view) {
 }
 bool is_not_asked(const ProvisionView& view) {
     const std::string* asked = claim(view).metadata.annotation(kAskedProvisioner);
-    return !claim(view).spec.volume_name.empty() || asked == nullptr || *asked != kProvisioner || claim(view).spec.data_source_ref.has_value();
+    return !claim(view).spec.volume_name.empty() || asked == nullptr || *asked != kProvisioner ||
+           claim(view).spec.data_source_ref.has_value();
 }
-bool awaits_node(const ProvisionView& view) { return view.storage_class->waits_for_consumer() && selected_node(view) == nullptr; }
+bool awaits_node(const ProvisionView& view) {
+    return view.storage_class->waits_for_consumer() && selected_node(view) == nullptr;
+}
 bool is_made(const ProvisionView& view) { return view.volume.has_value(); }
 bool has_selector(const ProvisionView& view) { return claim(view).spec.selector.has_value(); }
 bool wants_sharing(const ProvisionView& view) {
@@ -67,7 +74,8 @@ bool has_no_node(const ProvisionView& view) { return target(view) == nullptr; }
 bool does_not_fit(const ProvisionView& view) { return target(view)->free() < claim(view).spec.request(); }
 bool is_chosen_by_scheduler(const ProvisionView& view) { return does_not_fit(view) && selected_node(view) != nullptr; }
 
-// --- wants ---------------------------------------------------------------------------------------------------------------
+// --- wants
+// ---------------------------------------------------------------------------------------------------------------
 
 Plan nothing(const ProvisionView&) { return api::settled(); }
 
@@ -76,18 +84,36 @@ Plan refuse(const ProvisionView& view, std::string why) {
     plan.wait = api::Wait{"user", view.key, std::move(why)};
     return plan;
 }
-Plan refuse_selector(const ProvisionView& view) { return refuse(view, "claim.Spec.Selector is not supported: remove it, or create a volume with these labels"); }
-Plan refuse_sharing(const ProvisionView& view) { return refuse(view, "local volumes support only the access modes ReadWriteOnce and ReadWriteOncePod: ask for one of these"); }
+Plan refuse_selector(const ProvisionView& view) {
+    return refuse(view, "claim.Spec.Selector is not supported: remove it, or create a volume with these labels");
+}
+Plan refuse_sharing(const ProvisionView& view) {
+    return refuse(
+        view, "local volumes support only the access modes ReadWriteOnce and ReadWriteOncePod: ask for one of these"
+    );
+}
 Plan refuse_no_node(const ProvisionView& view) { return refuse(view, "no node can be scheduled to: uncordon one"); }
 Plan refuse_full(const ProvisionView& view) {
-    return refuse(view, "no node has " + quantity_of(claim(view).spec.request()).written + " left for claims: delete some, or start with a larger --node-storage");
+    return refuse(
+        view,
+        "no node has " + quantity_of(claim(view).spec.request()).written +
+            " left for claims: delete some, or start with a larger --node-storage"
+    );
 }
 
 // Only this frees the choice of the node: the scheduler notices, and picks again.
 Plan reschedule(const ProvisionView& view) {
-    json::Value patch = json::Object{{"metadata", json::Object{{"annotations", json::Object{{kSelectedNode, nullptr}}}}}};
+    json::Value patch = json::Object{
+        {"metadata", json::Object{{"annotations", json::Object{{kSelectedNode, nullptr}}}}}
+    };
     Plan plan = api::want(Patch{view.key, api::Part::object, std::move(patch), claim(view).metadata.uid});
-    plan.add(event(view, "ProvisioningFailed", "node \"" + *selected_node(view) + "\" is gone or has no room for " + quantity_of(claim(view).spec.request()).written + ": the scheduler chooses again", true));
+    plan.add(event(
+        view,
+        "ProvisioningFailed",
+        "node \"" + *selected_node(view) + "\" is gone or has no room for " +
+            quantity_of(claim(view).spec.request()).written + ": the scheduler chooses again",
+        true
+    ));
     return plan;
 }
 
@@ -98,36 +124,57 @@ json::Value volume_document(const ProvisionView& view, const NodeRoom& node) {
     for (const std::string& mode : c.spec.access_modes) modes.push_back(json::Value(mode));
     finalizers.push_back(kFinalizer);
     values.push_back(json::Value(node.name));
-    expressions.push_back(json::Object{{"key", "kubernetes.io/hostname"}, {"operator", "In"}, {"values", std::move(values)}});
-    terms.push_back(json::Object{{"matchExpressions", std::move(expressions)}});
+    expressions.push_back(json::Object{
+        {"key",      "kubernetes.io/hostname"},
+        {"operator", "In"                    },
+        {"values",   std::move(values)       }
+    });
+    terms.push_back(json::Object{
+        {"matchExpressions", std::move(expressions)}
+    });
     return json::Object{
-        {"apiVersion", "v1"},
-        {"kind", "PersistentVolume"},
+        {"apiVersion", "v1"              },
+        {"kind",       "PersistentVolume"},
         {"metadata",
          json::Object{
              {"name", name},
              {"annotations", json::Object{{kProvisionedBy, kProvisioner}}},
              {"finalizers", std::move(finalizers)},
-         }},
+         }                               },
         {"spec",
          json::Object{
              {"capacity", json::Object{{"storage", c.spec.resources.requests.at("storage").written}}},
              {"accessModes", std::move(modes)},
              {"volumeMode", c.spec.is_block() ? "Block" : "Filesystem"},
              {"storageClassName", class_of(c)},
-             {"persistentVolumeReclaimPolicy", view.storage_class->reclaim_policy.empty() ? "Delete" : view.storage_class->reclaim_policy},
+             {"persistentVolumeReclaimPolicy",
+              view.storage_class->reclaim_policy.empty() ? "Delete" : view.storage_class->reclaim_policy},
              {"claimRef", reference_to(c)},
              {"local", json::Object{{"path", volume_path(node.directory, name, c.spec.is_block())}}},
              {"nodeAffinity", json::Object{{"required", json::Object{{"nodeSelectorTerms", std::move(terms)}}}}},
-         }},
+         }                               },
     };
 }
 
 Plan make(const ProvisionView& view) {
     const NodeRoom& node = *target(view);
     const std::string name = volume_name_for(claim(view).metadata.uid);
-    Plan plan = api::want(event(view, "Provisioning", "External provisioner is provisioning volume for claim \"" + claim(view).metadata.ns + "/" + claim(view).metadata.name + "\""));
-    plan.add(Effect{"make volume", name + " on " + node.name, json::Object{{"node", node.name}, {"volume", name}, {"size", claim(view).spec.request().value}, {"block", claim(view).spec.is_block()}}});
+    Plan plan = api::want(event(
+        view,
+        "Provisioning",
+        "External provisioner is provisioning volume for claim \"" + claim(view).metadata.ns + "/" +
+            claim(view).metadata.name + "\""
+    ));
+    plan.add(Effect{
+        "make volume",
+        name + " on " + node.name,
+        json::Object{
+                     {"node", node.name},
+                     {"volume", name},
+                     {"size", claim(view).spec.request().value},
+                     {"block", claim(view).spec.is_block()}
+        }
+    });
     plan.add(api::Create{volume_document(view, node)});
     plan.add(event(view, "ProvisioningSucceeded", "Successfully provisioned volume " + name));
     return plan;
@@ -141,34 +188,48 @@ Plan grow(const ProvisionView& view) {
     if (room == nullptr || room->free() + capacity_of(*view.volume) < claim(view).spec.request()) {
         return refuse(view, "node \"" + node + "\" has no room to grow the volume to " + wanted.written);
     }
-    Plan plan = api::want(Effect{"grow volume", name + " on " + node, json::Object{{"node", node}, {"volume", name}, {"size", claim(view).spec.request().value}}});
-    plan.add(Patch{{&api::kVolume, "", name}, api::Part::object, json::Object{{"spec", json::Object{{"capacity", json::Object{{"storage", wanted.written}}}}}}, view.volume->metadata.uid});
+    Plan plan = api::want(Effect{
+        "grow volume",
+        name + " on " + node,
+        json::Object{{"node", node}, {"volume", name}, {"size", claim(view).spec.request().value}}
+    });
+    plan.add(Patch{
+        {&api::kVolume, "", name},
+        api::Part::object,
+        json::Object{{"spec", json::Object{{"capacity", json::Object{{"storage", wanted.written}}}}}},
+        view.volume->metadata.uid
+    });
     return plan;
 }
 
 Plan show_capacity(const ProvisionView& view) {
-    json::Value status = json::Object{{"capacity", json::Object{{"storage", view.volume->spec.capacity.at("storage").written}}}};
-    return api::want(Patch{view.key, api::Part::status, json::Object{{"status", std::move(status)}}, claim(view).metadata.uid});
+    json::Value status = json::Object{
+        {"capacity", json::Object{{"storage", view.volume->spec.capacity.at("storage").written}}}
+    };
+    return api::want(
+        Patch{view.key, api::Part::status, json::Object{{"status", std::move(status)}}, claim(view).metadata.uid}
+    );
 }
 
 constexpr api::Rule<ProvisionView> kProvisionRules[] = {
-    {"K-60", "gone", is_gone, nothing},
-    {"K-60", "another-provisioners-class", is_of_another, nothing},
-    {"K-61", "grown-claim-grows-its-volume", has_grown, grow},
-    {"K-61", "grown-volume-shows-on-its-claim", shows_old_capacity, show_capacity},
-    {"K-60", "nobody-asked", is_not_asked, nothing},
-    {"K-60", "no-node-was-chosen", awaits_node, nothing},
-    {"K-61", "made-already", is_made, nothing},
-    {"K-70", "selectors-are-not-for-us", has_selector, refuse_selector},
-    {"K-70", "local-volumes-are-not-shared", wants_sharing, refuse_sharing},
-    {"K-63", "chosen-node-is-gone", lost_its_node, reschedule},
-    {"K-63", "no-node-at-all", has_no_node, refuse_no_node},
-    {"K-63", "chosen-node-is-full", is_chosen_by_scheduler, reschedule},
-    {"K-63", "no-node-has-room", does_not_fit, refuse_full},
-    {"K-61", "volume-is-made-and-announced", api::always<ProvisionView>, make},
+    {"K-60", "gone",                            is_gone,                    nothing        },
+    {"K-60", "another-provisioners-class",      is_of_another,              nothing        },
+    {"K-61", "grown-claim-grows-its-volume",    has_grown,                  grow           },
+    {"K-61", "grown-volume-shows-on-its-claim", shows_old_capacity,         show_capacity  },
+    {"K-60", "nobody-asked",                    is_not_asked,               nothing        },
+    {"K-60", "no-node-was-chosen",              awaits_node,                nothing        },
+    {"K-61", "made-already",                    is_made,                    nothing        },
+    {"K-70", "selectors-are-not-for-us",        has_selector,               refuse_selector},
+    {"K-70", "local-volumes-are-not-shared",    wants_sharing,              refuse_sharing },
+    {"K-63", "chosen-node-is-gone",             lost_its_node,              reschedule     },
+    {"K-63", "no-node-at-all",                  has_no_node,                refuse_no_node },
+    {"K-63", "chosen-node-is-full",             is_chosen_by_scheduler,     reschedule     },
+    {"K-63", "no-node-has-room",                does_not_fit,               refuse_full    },
+    {"K-61", "volume-is-made-and-announced",    api::always<ProvisionView>, make           },
 };
 
-// --- reclaim -------------------------------------------------------------------------------------------------------------
+// --- reclaim
+// -------------------------------------------------------------------------------------------------------------
 
 bool volume_is_gone(const ReclaimView& view) { return !view.volume; }
 bool is_not_ours(const ReclaimView& view) {
@@ -176,16 +237,24 @@ bool is_not_ours(const ReclaimView& view) {
     return by == nullptr || *by != kProvisioner;
 }
 bool is_released(const ReclaimView& view) {
-    return view.volume->status.phase == "Released" && view.volume->spec.reclaim_policy == "Delete" && !view.volume->metadata.is_deleting();
+    return view.volume->status.phase == "Released" && view.volume->spec.reclaim_policy == "Delete" &&
+           !view.volume->metadata.is_deleting();
 }
-bool is_deleted(const ReclaimView& view) { return view.volume->metadata.is_deleting() && view.volume->status.phase != "Bound" && view.volume->metadata.has_finalizer(kFinalizer); }
+bool is_deleted(const ReclaimView& view) {
+    return view.volume->metadata.is_deleting() && view.volume->status.phase != "Bound" &&
+           view.volume->metadata.has_finalizer(kFinalizer);
+}
 
 Plan leave(const ReclaimView&) { return api::settled(); }
 
 std::optional<Effect> remove_data(const ReclaimView& view) {
     if (!view.node_exists || view.volume->spec.reclaim_policy != "Delete") return {};
     const std::string node = node_of(*view.volume);
-    return Effect{"delete volume", view.volume->metadata.name + " on " + node, json::Object{{"node", node}, {"volume", view.volume->metadata.name}}};
+    return Effect{
+        "delete volume",
+        view.volume->metadata.name + " on " + node,
+        json::Object{{"node", node}, {"volume", view.volume->metadata.name}}
+    };
 }
 
 Plan remove(const ReclaimView& view) {
@@ -202,16 +271,22 @@ Plan let_go(const ReclaimView& view) {
     for (const std::string& finalizer : view.volume->metadata.finalizers) {
         if (finalizer != kFinalizer) left.push_back(json::Value(finalizer));
     }
-    plan.add(Patch{view.key, api::Part::object, json::Object{{"metadata", json::Object{{"finalizers", std::move(left)}}}}, view.volume->metadata.uid, view.volume->metadata.resource_version});
+    plan.add(Patch{
+        view.key,
+        api::Part::object,
+        json::Object{{"metadata", json::Object{{"finalizers", std::move(left)}}}},
+        view.volume->metadata.uid,
+        view.volume->metadata.resource_version
+    });
     return plan;
 }
 
 constexpr api::Rule<ReclaimView> kReclaimRules[] = {
-    {"K-64", "gone", volume_is_gone, leave},
-    {"K-64", "not-ours", is_not_ours, leave},
-    {"K-64", "released-volume-is-deleted", is_released, remove},
-    {"K-64", "deleted-volume-is-let-go", is_deleted, let_go},
-    {"K-64", "in-use", api::always<ReclaimView>, leave},
+    {"K-64", "gone",                       volume_is_gone,           leave },
+    {"K-64", "not-ours",                   is_not_ours,              leave },
+    {"K-64", "released-volume-is-deleted", is_released,              remove},
+    {"K-64", "deleted-volume-is-let-go",   is_deleted,               let_go},
+    {"K-64", "in-use",                     api::always<ReclaimView>, leave },
 };
 
 }  // namespace
@@ -226,7 +301,8 @@ std::string node_of(const api::PersistentVolume& volume) {
     if (!volume.spec.node_affinity || !volume.spec.node_affinity->required) return {};
     for (const api::NodeSelectorTerm& term : volume.spec.node_affinity->required->node_selector_terms) {
         for (const api::SelectorRequirement& requirement : term.match_expressions) {
-            if (requirement.key == "kubernetes.io/hostname" && !requirement.values.empty()) return requirement.values.front();
+            if (requirement.key == "kubernetes.io/hostname" && !requirement.values.empty())
+                return requirement.values.front();
         }
     }
     return {};

@@ -11,17 +11,19 @@ namespace berth::solo {
 struct NodeRoom {
     std::string name;
     bool is_schedulable = true;
-    Bytes capacity;  ///< of claims, in sum
-    Bytes used;
+    Bytes capacity;         ///< of claims, in sum
+    Bytes used;             ///< by claims
+    Bytes spooled;          ///< asked for by pods, for files of their own
     std::string directory;  ///< where its volumes lie
-    [[nodiscard]] Bytes free() const { return capacity - used; }
+    [[nodiscard]] Bytes free() const { return capacity - used - spooled; }
 };
 
 struct ProvisionView {
     api::Key key;
     std::optional<api::PersistentVolumeClaim> claim;
     std::optional<api::StorageClass> storage_class;
-    std::optional<api::PersistentVolume> volume;  ///< pvc-<UID>, when it exists already; or the one the claim is bound to
+    std::optional<api::PersistentVolume>
+        volume;  ///< pvc-<UID>, when it exists already; or the one the claim is bound to
     std::vector<NodeRoom> nodes;
 };
 /// Effects: "make volume" {node, volume, size, block}; "grow volume" {node, volume, size}.
