@@ -16,11 +16,11 @@
 namespace berth::solo {
 
 struct Mount {
-    std::string host_path;       ///< absolute, resolved by the kubelet
+    std::string host_path;  ///< absolute, resolved by the kubelet
     std::string container_path;
     bool read_only = false;
-    bool follows_host = false;   ///< HostToContainer: sees later mounts
-    std::string sub_path = {};   ///< below host_path; made when it is not there, never followed out of it
+    bool follows_host = false;  ///< HostToContainer: sees later mounts
+    std::string sub_path = {};  ///< below host_path; made when it is not there, never followed out of it
 };
 
 struct Device {
@@ -33,9 +33,9 @@ struct ContainerSpec {
     Uid pod_uid;
     std::string pod_name;
     std::string pod_ns;
-    std::string name;       ///< container name
+    std::string name;  ///< container name
     std::int64_t attempt = 0;
-    std::string image;      ///< a reference that resolve_image() accepted
+    std::string image;              ///< a reference that resolve_image() accepted
     std::vector<std::string> argv;  ///< empty: the image's own entry point
     std::vector<std::pair<std::string, std::string>> env;
     std::string working_dir;
@@ -47,8 +47,8 @@ struct ContainerSpec {
     bool privileged = false;
     std::vector<Mount> mounts;
     std::vector<Device> devices;
-    Bytes memory_limit;   ///< 0 = none
-    MilliCpu cpu_limit;   ///< 0 = none
+    Bytes memory_limit;  ///< 0 = none
+    MilliCpu cpu_limit;  ///< 0 = none
     MilliCpu cpu_request;
     std::string termination_message_path;
     bool message_from_log = false;  ///< terminationMessagePolicy FallbackToLogsOnError
@@ -104,11 +104,22 @@ public:
     /// Makes the pod's directory and returns its path.
     virtual Task<Result<std::string>> make_pod_dir(Uid pod) = 0;
     /// Makes an emptyDir (tmpfs when `in_memory`), owned by `fs_group` when given; shared when `propagates`.
-    virtual Task<Result<std::string>> make_empty_dir(Uid pod, std::string volume, bool in_memory, std::optional<std::int64_t> fs_group, bool propagates) = 0;
+    virtual Task<Result<std::string>> make_empty_dir(
+        Uid pod, std::string volume, bool in_memory, std::optional<std::int64_t> fs_group, bool propagates
+    ) = 0;
     /// Writes files (configMap, secret) atomically and returns the directory.
-    virtual Task<Result<std::string>> write_files(Uid pod, std::string volume, std::map<std::string, std::string> files, std::int64_t mode, std::optional<std::int64_t> fs_group) = 0;
-    /// Checks that a hostPath or local volume is there (type as in hostPath.type) and gives it to fs_group; returns its path.
-    virtual Task<Result<std::string>> open_path(std::string path, std::string type, std::optional<std::int64_t> fs_group) = 0;
+    virtual Task<Result<std::string>> write_files(
+        Uid pod,
+        std::string volume,
+        std::map<std::string, std::string> files,
+        std::int64_t mode,
+        std::optional<std::int64_t> fs_group
+    ) = 0;
+    /// Checks that a hostPath or local volume is there (type as in hostPath.type) and gives it to fs_group; returns its
+    /// path.
+    virtual Task<Result<std::string>> open_path(
+        std::string path, std::string type, std::optional<std::int64_t> fs_group
+    ) = 0;
     /// Unmounts and removes everything of a pod. Never follows a mount into user data.
     virtual Task<Result<void>> remove_pod_dir(Uid pod) = 0;
     /// UIDs of pods that have a directory.
