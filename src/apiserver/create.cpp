@@ -102,7 +102,8 @@ Task<kube::Response> store_new(Core& core, Creation creation, json::Value propos
             json::set(proposed, "/metadata/name", json::Value(name));
         }
         if (auto open = check_namespace(core, kind, creation.ns, name); !open) co_return std::move(open).error();
-        Outcome<json::Value> object = prepare(core, kind, creation.user, proposed);
+        json::Value candidate = is_generated ? proposed : std::move(proposed);
+        Outcome<json::Value> object = prepare(core, kind, creation.user, std::move(candidate));
         if (!object) co_return std::move(object).error();
         const store::ObjectKey key = key_for(kind, creation.ns, name);
         if (creation.is_dry_run) {

@@ -42,11 +42,12 @@ bool is_empty(const json::Value& value) {
            (value.is_array() && value.get_array().empty()) || (value.is_string() && value.get_string().empty());
 }
 
-json::Object ordered_metadata(const json::Object& metadata) {
+json::Object ordered_metadata(json::Object& metadata) {
     json::Object out;
+    out.reserve(metadata.size());
     for (const std::string_view field : kMetaFields) {
-        const json::Value* value = metadata.if_contains(field);
-        if (value != nullptr && !is_empty(*value)) out[field] = *value;
+        json::Value* value = metadata.if_contains(field);
+        if (value != nullptr && !is_empty(*value)) out[field] = std::move(*value);
     }
     return out;
 }
@@ -159,18 +160,21 @@ json::Value limited(const api::Kind& kind, const json::Value& old, json::Value p
 }  // namespace
 
 void order_fields(json::Value& object) {
-    const json::Object& fields = object.get_object();
+    json::Object& fields = object.get_object();
     json::Object out;
+    out.reserve(fields.size() + 1);
     for (const char* first : {"kind", "apiVersion"}) {
-        if (const json::Value* value = fields.if_contains(first)) out[first] = *value;
+        if (json::Value* value = fields.if_contains(first)) out[first] = std::move(*value);
     }
-    const json::Value* metadata = fields.if_contains("metadata");
-    out["metadata"] =
-        metadata != nullptr && metadata->is_object() ? ordered_metadata(metadata->get_object()) : json::Object();
-    for (const auto& [key, value] : fields) {
-        if (key != "kind" && key != "apiVersion" && key != "metadata" && key != "status") out[key] = value;
+    json::Value* metadata = fields.if_contains("metadata");
+    const bool has_metadata = metadata != nullptr && metadata->is_object();
+    out["metadata"] = has_metadata ? ordered_metadata(metadata->get_object()) : json::Object();
+    for (auto& field : fields) {
+        const std::string_view key = field.key();
+        if (key != "kind" && key != "apiVersion" && key != "metadata" && key != "status")
+            out[key] = std::move(field.value());
     }
-    if (const json::Value* status = fields.if_contains("status")) out["status"] = *status;
+    if (json::Value* status = fields.if_contains("status")) out["status"] = std::move(*status);
     object = std::move(out);
 }
 

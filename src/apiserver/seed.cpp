@@ -1,6 +1,9 @@
 // The objects that are there from the start (docs/spec/kube-api.md 1.5). Missing ones are made, others are left alone.
 #include "apiserver/seed.hpp"
 
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+
 #include "apiserver/crds.hpp"
 #include "apiserver/write.hpp"
 
@@ -62,10 +65,10 @@ std::vector<json::Value> contents(const Options& options, const std::string& ns)
 
 // The definition of a schema-served kind follows the program: an older one is brought up to date. It goes straight into
 // the store: it is ours, checked by a test, and has a status that no create can set.
-Task<Result<void>> define(Core& core, const api::Kind& kind) {
+Task<Result<void>> define(Core& core, json::Value wanted) {
     const api::Kind& definition = api::kCustomResourceDefinition;
-    json::Value wanted = crd_of(kind, core.clock.now());
-    store::Write write{key_for(definition, "", kind.qualified()), std::nullopt, std::nullopt};
+    const std::string name(json::text_at(wanted, "/metadata/name"));
+    store::Write write{key_for(definition, "", name), std::nullopt, std::nullopt};
     const store::RecordPtr stored = core.store.newest(write.key);
     if (stored && stored->document.at("spec") == wanted.at("spec")) co_return Result<void>();
     json::Value object = stored ? stored->document : wanted;
@@ -79,48 +82,64 @@ Task<Result<void>> define(Core& core, const api::Kind& kind) {
     }
     write.document = std::move(object);
     const Result<store::RecordPtr> done = co_await core.store.write(std::move(write));
-    if (!done) co_return within("define " + kind.qualified(), done.error());
+    if (!done) co_return within("define " + name, done.error());
     co_return Result<void>();
+}
+
+Task<void> ensure_one(Core& core, json::Value object, Result<void>& outcome) {
+    const bool is_definition = json::text_at(object, "/kind") == api::kCustomResourceDefinition.kind;
+    Result<void> done;
+    if (is_definition) {
+        done = co_await define(core, std::move(object));
+    } else {
+        done = co_await ensure(core, std::move(object));
+    }
+    if (!done) outcome = std::move(done);
+}
+
+// All at once, so that one sync takes them to disk. The order among them is open.
+Task<Result<void>> ensure_all(Core& core, std::vector<json::Value> objects) {
+    Result<void> outcome;
+    TaskGroup group(core.executor);
+    for (json::Value& object : objects) group.spawn("seed", ensure_one(core, std::move(object), outcome));
+    // The children write into this frame: they end before it does.
+    co_await boost::asio::this_coro::reset_cancellation_state(boost::asio::disable_cancellation());
+    co_await group.join();
+    co_await boost::asio::this_coro::reset_cancellation_state(boost::asio::enable_terminal_cancellation());
+    co_return outcome;
 }
 
 }  // namespace
 
 Task<Result<void>> furnish(Core& core, std::string ns) {
-    for (json::Value& object : contents(core.options, ns)) {
-        CO_TRY_DO(co_await ensure(core, std::move(object)));
-    }
-    co_return Result<void>();
+    std::vector<json::Value> objects = contents(core.options, ns);
+    co_return co_await ensure_all(core, std::move(objects));
 }
 
 Task<Result<void>> seed_all(Core& core) {
-    for (const char* ns : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
-        CO_TRY_DO(co_await ensure(core, object_of(api::kNamespace, "", ns)));
-        CO_TRY_DO(co_await furnish(core, ns));
-    }
-    CO_TRY_DO(co_await ensure(
-        core,
-        priority_class(
-            "system-cluster-critical",
-            2'000'000'000,
-            "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
-        )
+    constexpr const char* kNamespaces[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
+    std::vector<json::Value> first;
+    for (const char* ns : kNamespaces) first.push_back(object_of(api::kNamespace, "", ns));
+    CO_TRY_DO(co_await ensure_all(core, std::move(first)));
+
+    std::vector<json::Value> rest = default_roles();
+    for (const char* ns : kNamespaces) std::ranges::move(contents(core.options, ns), std::back_inserter(rest));
+    rest.push_back(priority_class(
+        "system-cluster-critical",
+        2'000'000'000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
     ));
-    CO_TRY_DO(co_await ensure(
-        core,
-        priority_class(
-            "system-node-critical",
-            2'000'001'000,
-            "Used for system critical pods that must not be moved from their current node."
-        )
+    rest.push_back(priority_class(
+        "system-node-critical",
+        2'000'001'000,
+        "Used for system critical pods that must not be moved from their current node."
     ));
-    for (json::Value& role : default_roles()) CO_TRY_DO(co_await ensure(core, std::move(role)));
-    CO_TRY_DO(co_await ensure(core, own_service()));
-    CO_TRY_DO(co_await ensure(core, authentication_config(core.options)));
+    rest.push_back(own_service());
+    rest.push_back(authentication_config(core.options));
     for (const api::Kind* kind : api::kinds()) {
-        if (kind->serving != api::Serving::schema) continue;
-        CO_TRY_DO(co_await define(core, *kind));
+        if (kind->serving == api::Serving::schema) rest.push_back(crd_of(*kind, core.clock.now()));
     }
-    co_return Result<void>();
+    co_return co_await ensure_all(core, std::move(rest));
 }
 
 }  // namespace berth::apiserver

@@ -86,7 +86,7 @@ Task<kube::Response> amend(Core& core, Amendment amendment, store::RecordPtr old
 
     store::Write write{old->key, old->revision, std::nullopt};
     const bool is_end = is_released(kind, *object);
-    if (!is_end) write.document = *object;
+    if (!is_end) write.document = std::move(*object);
     const Result<store::RecordPtr> stored = co_await core.store.write(std::move(write));
     if (!stored) co_return refusal_of(stored.error(), kind, name);
     if (is_end) co_return answer(std::move(*object));

@@ -75,7 +75,7 @@ std::unique_ptr<Log> memory_log();
 /// How many changes are kept for watches.
 struct Limits {
     std::size_t history_events = 20'000;
-    std::size_t history_bytes = 16 << 20;  ///< of printed content; the newest event is always kept
+    std::size_t history_bytes = 8 << 20;  ///< of printed content; the newest event is always kept
     std::size_t batch_entries = 1024;
 };
 
