@@ -87,13 +87,13 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Task<Result<std::unique_ptr<kube::Duplex>>> open_console(Client& client, std::string vmi, Duration patience) {
+Task<Result<std::unique_ptr<kube::Duplex>>> open_console(Client& client, std::string vmi, Duration patience, Absent absent) {
     const Monotonic end = client.clock().monotonic() + patience;
     const std::string path = "/apis/subresources.kubevirt.io/v1/namespaces/" + client.ns() + "/virtualmachineinstances/" + vmi + "/console";
     for (;;) {
         auto opened = co_await client.http().open_websocket(path, {}, "plain.kubevirt.io");
         if (opened) co_return std::move(*opened);
-        const bool may_come = opened.error().code == 400;
+        const bool may_come = opened.error().code == 400 || (opened.error().code == 404 && absent == Absent::waits);
         if (!may_come) co_return std::unexpected(opened.error().error);
         if (client.clock().monotonic() > end) co_return fail(ErrorKind::timeout, "the machine does not run: " + opened.error().error.message);
         co_await client.clock().sleep_for(std::chrono::milliseconds(200));

@@ -1,15 +1,15 @@
 // berth down: stops the guests of a data directory and takes away what runs and is mounted for it.
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include <unistd.h>
 
 #include "cli/command.hpp"
 #include "cli/stop.hpp"
-#include "solo/edge/container_record.hpp"
-#include "solo/edge/data_dir.hpp"
-#include "solo/edge/files.hpp"
+#include "solo/edge/clean_up.hpp"
+#include "solo/edge/process.hpp"
 
 namespace berth::cli {
 namespace {
@@ -31,19 +31,11 @@ void stop_up(const std::string& data_dir) {
     if (!solo::wait_for_end(mark, std::chrono::seconds(20))) ::kill(pid, SIGKILL);
 }
 
-// TERM to process 1 of every pod: a launcher shuts its guest down.
-void stop_guests(const std::string& data_dir, int grace_seconds) {
-    std::vector<solo::ProcessMark> running;
-    for (const std::string& node : solo::list_dir(data_dir + "/nodes")) {
-        for (const solo::ContainerRecord& record : solo::read_records(solo::NodeDir{data_dir + "/nodes/" + node})) {
-            if (record.stage == solo::Stage::exited || !solo::is_alive(record.process)) continue;
-            if (::kill(record.process.pid, SIGTERM) == 0) running.push_back(record.process);
-        }
-    }
-    if (running.empty()) return;
-    std::printf("asked %zu containers to end; waiting at most %d s\n", running.size(), grace_seconds);
-    for (const solo::ProcessMark& process : running) {
-        if (!solo::wait_for_end(process, std::chrono::seconds(grace_seconds))) break;  // the rest is ended hard below
+// What `berth up` itself keeps: objects, keys, the way in.
+void remove_own_files(const std::string& data_dir) {
+    std::error_code ignored;
+    for (const char* name : {"store.db", "store.db-wal", "store.db-shm", "kubeconfig", "up.pid", "pki"}) {
+        std::filesystem::remove_all(data_dir + "/" + name, ignored);
     }
 }
 
@@ -58,10 +50,12 @@ int run(const Flags& flags) {
 }  // namespace
 
 Result<void> stop_everything(const std::string& data_dir, bool purges, int grace_seconds) {
-    if (!solo::exists(data_dir)) return fail(ErrorKind::not_found, "there is no data directory \"" + data_dir + "\" (name it with --data-dir)");
+    if (!std::filesystem::exists(data_dir)) return fail(ErrorKind::not_found, "there is no data directory \"" + data_dir + "\" (name it with --data-dir)");
     stop_up(data_dir);
-    stop_guests(data_dir, grace_seconds);
-    return purges ? solo::purge(data_dir) : solo::clean_up(data_dir);
+    const Duration grace = std::chrono::seconds(grace_seconds);
+    const Result<void> done = purges ? solo::purge(data_dir, grace) : solo::clean_up(data_dir, grace);
+    if (done && purges) remove_own_files(data_dir);
+    return done;
 }
 
 void add_down(CLI::App& app, Work& work) {

@@ -110,7 +110,7 @@ private:
     }
 
     Task<Result<void>> show_guest() {
-        CO_TRY(const std::unique_ptr<kube::Duplex> console, co_await open_console(client_, kMachine, kPatience));
+        CO_TRY(const std::unique_ptr<kube::Duplex> console, co_await open_console(client_, kMachine, kPatience, Absent::waits));
         CO_TRY(const std::string boot, co_await ask(*console, "\n", "guest# "));
         say("the guest's shell answers");
         // The end marker is split so that the terminal's echo of the command does not match it.
