@@ -78,8 +78,14 @@ struct Kubelet::State {
         for (const auto* list : {&pod->spec.init_containers, &pod->spec.containers}) {
             for (const api::Container& container : *list) {
                 for (const api::EnvVar& env : container.env) {
-                    copy_into(view.secrets, secrets.get(key.ns, std::string(json::text_at(env.value_from, "/secretKeyRef/name"))));
-                    copy_into(view.config_maps, config_maps.get(key.ns, std::string(json::text_at(env.value_from, "/configMapKeyRef/name"))));
+                    copy_into(
+                        view.secrets,
+                        secrets.get(key.ns, std::string(json::text_at(env.value_from, "/secretKeyRef/name")))
+                    );
+                    copy_into(
+                        view.config_maps,
+                        config_maps.get(key.ns, std::string(json::text_at(env.value_from, "/configMapKeyRef/name")))
+                    );
                 }
             }
         }
@@ -90,7 +96,8 @@ struct Kubelet::State {
     void adopt(const WorkKey& key) {
         if (!key.ns.empty()) return;
         for (const api::Pod* pod : pods.all()) {
-            if (pod->metadata.uid.value == key.name) memory[pod->metadata.uid].key = {&api::kPod, pod->metadata.ns, pod->metadata.name};
+            if (pod->metadata.uid.value == key.name)
+                memory[pod->metadata.uid].key = {&api::kPod, pod->metadata.ns, pod->metadata.name};
         }
     }
 
@@ -130,7 +137,9 @@ struct Kubelet::State {
 
 namespace {
 
-void note_failure(std::map<std::string, kubelet::Failure>& failures, const std::string& name, const Error& error, Timestamp now) {
+void note_failure(
+    std::map<std::string, kubelet::Failure>& failures, const std::string& name, const Error& error, Timestamp now
+) {
     kubelet::Failure& failure = failures[name];
     failure.message = error.message;
     ++failure.count;
@@ -138,7 +147,9 @@ void note_failure(std::map<std::string, kubelet::Failure>& failures, const std::
 }
 
 // The keys a volume shows, under the names it gives them.
-std::map<std::string, std::string> chosen(const std::map<std::string, std::string>& all, const std::vector<api::KeyToPath>& items) {
+std::map<std::string, std::string> chosen(
+    const std::map<std::string, std::string>& all, const std::vector<api::KeyToPath>& items
+) {
     if (items.empty()) return all;
     std::map<std::string, std::string> out;
     for (const api::KeyToPath& item : items) {
@@ -159,7 +170,11 @@ Task<Result<void>> Kubelet::State::run(api::Effect effect) {
         co_return done;
     }
     if (effect.verb == "start container") {
-        done = co_await start(uid, std::string(json::text_at(effect.args, "/container")), json::integer_at(effect.args, "/attempt").value_or(0));
+        done = co_await start(
+            uid,
+            std::string(json::text_at(effect.args, "/container")),
+            json::integer_at(effect.args, "/attempt").value_or(0)
+        );
     } else if (effect.verb == "prepare volume") {
         const std::string name(json::text_at(effect.args, "/volume"));
         const Result<std::string> path = co_await prepare(uid, name);
@@ -252,10 +267,13 @@ Task<Result<std::string>> Kubelet::State::prepare(Uid uid, std::string volume) {
             co_return path;
         }
         if (pv->second.spec.host_path) {
-            Result<std::string> path = co_await volumes.open_path(pv->second.spec.host_path->path, pv->second.spec.host_path->type, group);
+            Result<std::string> path =
+                co_await volumes.open_path(pv->second.spec.host_path->path, pv->second.spec.host_path->type, group);
             co_return path;
         }
-        co_return fail(ErrorKind::invalid, "volume \"" + pv->first + "\" is neither local nor hostPath: this node cannot mount it");
+        co_return fail(
+            ErrorKind::invalid, "volume \"" + pv->first + "\" is neither local nor hostPath: this node cannot mount it"
+        );
     }
     Result<std::string> written = co_await prepare_files(view, *it);
     co_return written;
@@ -282,7 +300,8 @@ Task<Result<std::string>> Kubelet::State::prepare_files(kubelet::View view, api:
     } else {
         co_return fail(ErrorKind::invalid, "volume \"" + volume.name + "\" has a source this node does not know");
     }
-    Result<std::string> written = co_await volumes.write_files(view.uid, volume.name, std::move(files), mode, kubelet::fs_group(*view.pod));
+    Result<std::string> written =
+        co_await volumes.write_files(view.uid, volume.name, std::move(files), mode, kubelet::fs_group(*view.pod));
     co_return written;
 }
 
@@ -291,7 +310,9 @@ Kubelet::Kubelet(kube::Engine& engine, std::string node, std::string address, Ru
     const auto state = state_;
     kube::Controller controller;
     controller.name = "kubelet";
-    controller.user = {"system:node:" + state->node, {"system:nodes", "system:authenticated"}};
+    controller.user = {
+        "system:node:" + state->node, {"system:nodes", "system:authenticated"}
+    };
     controller.parallel = 8;
     controller.plan = [state](const WorkKey& key) {
         if (key.name.empty()) return api::want(api::Effect{"look at containers", state->node, {}});

@@ -41,7 +41,7 @@ Emit warning(const View& view, std::string reason, std::string message) {
     return {view.key, view.uid, true, std::move(reason), std::move(message)};
 }
 
-// --- what is done --------------------------------------------------------------------------------------------------------
+// --- what is done ---
 
 // What the node still has of a pod that the API no longer knows.
 Plan clean_up(const View& view) {
