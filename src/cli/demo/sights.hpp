@@ -1,0 +1,39 @@
+// The watches of the demo merged into one stream of sights: each object as it was and as it is.
+#pragma once
+
+#include <map>
+
+#include "base/async/notify.hpp"
+#include "cli/client.hpp"
+
+namespace berth::cli {
+
+struct Sight {
+    const api::Kind* kind = nullptr;
+    kube::Document before;  ///< nullptr: it was not there
+    kube::Document after;   ///< nullptr: it is gone
+};
+
+class Sights {
+public:
+    explicit Sights(Client& client) : client_(client), channel_(client.executor()) {}
+
+    /// Watches VMs, VMIs, DataVolumes, claims, volumes and pods beside the next Client::wait().
+    void watch_beside();
+    /// The next change; waits for one.
+    Task<Sight> next();
+    /// Objects of the kind that are there now.
+    [[nodiscard]] std::size_t count(const api::Kind& kind) const;
+    /// The object as it was last seen; nullptr when it is not there.
+    [[nodiscard]] kube::Document find(const api::Kind& kind, const std::string& name) const;
+
+private:
+    Task<void> watch(const api::Kind* kind);
+    void see(const api::Kind* kind, const kube::WatchEvent& event);
+
+    Client& client_;
+    Channel<Sight> channel_;
+    std::map<std::pair<std::string_view, std::string>, kube::Document> seen_;  ///< by plural and name
+};
+
+}  // namespace berth::cli
