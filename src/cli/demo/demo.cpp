@@ -185,6 +185,9 @@ Result<void> perform(const Flags& flags) {
 
 Result<std::string> make_data_dir(const std::string& wish) {
     if (!wish.empty()) {
+        // All of it is removed at the end: so nothing of anybody's may be in it.
+        if (!solo::list_dir(wish).empty())
+            return fail(ErrorKind::conflict, "\"" + wish + "\" is not empty: give a new folder");
         TRY_DO(solo::make_dirs(wish, 0755));
         return wish;
     }

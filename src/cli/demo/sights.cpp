@@ -10,8 +10,23 @@ void Sights::watch_beside() {
 }
 
 Task<Sight> Sights::next() {
-    std::optional<Sight> sight = co_await channel_.next();
-    co_return *std::move(sight);  // the channel is never closed
+    while (true) {
+        const std::optional<Arrival> arrival = co_await arrivals_.next();  // never closed
+        const kube::WatchEvent& event = arrival->event;
+        const bool is_there = event.type == "ADDED" || event.type == "MODIFIED";
+        if (!is_there && event.type != "DELETED") continue;
+        std::pair<std::string_view, std::string> key{
+            arrival->kind->plural, json::text_at(*event.object, "/metadata/name")
+        };
+        Sight sight{.kind = arrival->kind, .before = nullptr, .after = is_there ? event.object : nullptr};
+        if (const auto it = seen_.find(key); it != seen_.end()) sight.before = it->second;
+        if (is_there) {
+            seen_[key] = event.object;
+        } else {
+            seen_.erase(key);
+        }
+        co_return sight;
+    }
 }
 
 std::size_t Sights::count(const api::Kind& kind) const {
@@ -34,24 +49,10 @@ Task<void> Sights::watch(const api::Kind* kind) {
         while (stream) {
             const std::optional<kube::WatchEvent> event = co_await (*stream)->next();
             if (!event) break;
-            see(kind, *event);
+            arrivals_.push({kind, *event});
         }
         co_await client_.clock().sleep_for(std::chrono::milliseconds(200));  // the server was away
     }
-}
-
-void Sights::see(const api::Kind* kind, const kube::WatchEvent& event) {
-    const bool is_there = event.type == "ADDED" || event.type == "MODIFIED";
-    if (!is_there && event.type != "DELETED") return;
-    std::pair<std::string_view, std::string> key{kind->plural, json::text_at(*event.object, "/metadata/name")};
-    Sight sight{.kind = kind, .before = nullptr, .after = is_there ? event.object : nullptr};
-    if (const auto it = seen_.find(key); it != seen_.end()) sight.before = it->second;
-    if (is_there) {
-        seen_[key] = event.object;
-    } else {
-        seen_.erase(key);
-    }
-    channel_.push(std::move(sight));
 }
 
 }  // namespace berth::cli

@@ -16,23 +16,27 @@ struct Sight {
 
 class Sights {
 public:
-    explicit Sights(Client& client) : client_(client), channel_(client.executor()) {}
+    explicit Sights(Client& client) : client_(client), arrivals_(client.executor()) {}
 
     /// Watches VMs, VMIs, DataVolumes, claims, volumes and pods beside the next Client::wait().
     void watch_beside();
     /// The next change; waits for one.
     Task<Sight> next();
-    /// Objects of the kind that are there now.
+    /// Objects of the kind that are there, as far as next() has told.
     [[nodiscard]] std::size_t count(const api::Kind& kind) const;
-    /// The object as it was last seen; nullptr when it is not there.
+    /// The object as next() last told of it; nullptr when it is not there.
     [[nodiscard]] kube::Document find(const api::Kind& kind, const std::string& name) const;
 
 private:
+    struct Arrival {
+        const api::Kind* kind;
+        kube::WatchEvent event;
+    };
+
     Task<void> watch(const api::Kind* kind);
-    void see(const api::Kind* kind, const kube::WatchEvent& event);
 
     Client& client_;
-    Channel<Sight> channel_;
+    Channel<Arrival> arrivals_;
     std::map<std::pair<std::string_view, std::string>, kube::Document> seen_;  ///< by plural and name
 };
 
