@@ -91,7 +91,7 @@ const std::string& Client::server() const { return state_->server; }
 int complain_about(const std::string& what, const Error& error, const std::string& server) {
     std::string message = what + ": " + error.message;
     if (error.kind == ErrorKind::unavailable && !server.empty()) {
-        message += "; the kubeconfig says that the API server is at " + server + ": is `berth up` running?";
+        message += " (" + server + " of the kubeconfig; start it with `berth up`, or give --kubeconfig)";
     }
     return complain(message, error.kind == ErrorKind::timeout ? kTimedOut : kFailed);
 }

@@ -209,7 +209,7 @@ int run(Flags flags) {
     flags.data_dir = *made;
     const Result<void> done = perform(flags);
     if (!done) complain("demo: " + done.error().message);
-    if (flags.keeps) {
+    if (flags.keeps && solo::exists(flags.data_dir + "/kubeconfig")) {
         say_how_to_look_around(flags.data_dir);
     } else {
         DownOptions down{
