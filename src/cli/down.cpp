@@ -20,15 +20,7 @@ constexpr Duration kUpEndsWithin = std::chrono::seconds(30);
 
 // What `berth up` keeps in its directory beside what pods use; purge() of the pods' side knows nothing of it.
 constexpr const char* kOwnFiles[] = {
-    "kubeconfig",
-    "up.pid",
-    "berth.db",
-    "berth.db-wal",
-    "berth.db-shm",
-    "store.db",
-    "store.db-wal",
-    "store.db-shm",
-    "pki"
+    "kubeconfig", "up.pid", "up.log", "store.db", "store.db-wal", "store.db-shm", "pki"
 };
 
 void say(const DownOptions& options, const std::string& line) {
