@@ -85,6 +85,17 @@ Task<void> lister(berth::kube::Api& api, const berth::api::Kind& kind) {
     if (!all) std::printf("list failed\n");
 }
 
+Task<void> watcher(berth::kube::Api& api, long count, long& delivered) {
+    auto stream = co_await api.watch(berth::api::kConfigMap, {}, {});
+    while (stream && count > 0) {
+        const auto event = co_await (*stream)->next();
+        if (!event) break;
+        if (event->type == "BOOKMARK") continue;
+        ++delivered;
+        --count;
+    }
+}
+
 long resident_kib() {
     std::FILE* file = std::fopen("/proc/self/statm", "r");
     long size = 0;
@@ -127,6 +138,22 @@ int main(int argc, char** argv) {
         };
         berth::json::Value map = *berth::json::parse(kMap);
         berth::json::set(map, "/data/x", berth::json::Value(std::string(1800, 'x')));
+        constexpr int kWatchers = 100;
+        long delivered = 0;
+        const std::clock_t cpu = std::clock();
+        start = std::chrono::steady_clock::now();
+        const long existing = static_cast<long>(world.store.list("configmaps", "").size());
+        world.run([&](auto& group) {
+            for (int w = 0; w < kWatchers; ++w)
+                group.spawn("watcher", watcher(api, existing + kWriters * kEach, delivered));
+            for (int w = 0; w < kWriters; ++w) group.spawn("writer", creator(api, map, "x" + std::to_string(w), kEach));
+        });
+        std::printf(
+            "watch, %d watchers     %8.0f deliveries/s, %5.2f us of cpu each with the creates\n",
+            kWatchers,
+            static_cast<double>(delivered) / seconds_since(start),
+            static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC / static_cast<double>(delivered) * 1e6
+        );
         const berth::json::Value vm = *berth::json::parse(kVm);
         measure("create ConfigMap 2 kB", [&](std::string prefix) { return creator(api, map, prefix, kEach); });
         measure("create VM 1.5 kB", [&](std::string prefix) { return creator(api, vm, prefix, kEach); });

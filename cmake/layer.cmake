@@ -20,6 +20,7 @@ function(layer)
   endforeach()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")  # the executable's own
   set(host_tests ${tests})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests EXCLUDE REGEX "_host_test\\.cpp$")

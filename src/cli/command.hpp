@@ -11,8 +11,8 @@ namespace berth::cli {
 /// Exit codes. Scripts rely on them.
 enum Exit : int {
     kOk = 0,
-    kFailed = 1,       ///< the server or the machine said no
-    kUsage = 2,        ///< the command line or the caller's rights
+    kFailed = 1,  ///< the server or the machine said no
+    kUsage = 2,   ///< the command line or the caller's rights
     kTimedOut = 3,
 };
 

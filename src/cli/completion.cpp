@@ -40,18 +40,21 @@ std::string bash(const CLI::App& app) {
 }
 
 std::string zsh(const CLI::App& app) {
-    return "#compdef berth\n# zsh completion of berth: source <(berth completion zsh)\nautoload -U +X bashcompinit && bashcompinit\n" + bash(app);
+    return "#compdef berth\n# zsh completion of berth: source <(berth completion zsh)\nautoload -U +X bashcompinit && "
+           "bashcompinit\n" +
+           bash(app);
 }
 
 std::string fish(const CLI::App& app) {
     std::string text = "# fish completion of berth: berth completion fish | source\n";
     for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
         if (verb->get_group().empty()) continue;
-        text += "complete -c berth -n __fish_use_subcommand -a " + verb->get_name() + " -d '" + verb->get_description() + "'\n";
+        text += "complete -c berth -n __fish_use_subcommand -a " + verb->get_name() + " -d '" +
+                verb->get_description() + "'\n";
         for (const CLI::Option* option : verb->get_options()) {
             for (const std::string& name : option->get_lnames()) {
-                text += "complete -c berth -n '__fish_seen_subcommand_from " + verb->get_name() + "' -l " + name + " -d '" +
-                        option->get_description() + "'\n";
+                text += "complete -c berth -n '__fish_seen_subcommand_from " + verb->get_name() + "' -l " + name +
+                        " -d '" + option->get_description() + "'\n";
             }
         }
     }

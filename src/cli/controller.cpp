@@ -1,10 +1,7 @@
-// berth controller: the rules of machines and disks as a process of their own, against any API server.
-#include <csignal>
+// berth controller: the rules of machines and DataVolumes as a process of their own, beside any API server.
 #include <cstdio>
 
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
+#include "base/async/system/system.hpp"
 #include "cli/client.hpp"
 #include "controllers/datavolume.hpp"
 #include "controllers/placement.hpp"
@@ -12,42 +9,56 @@
 namespace berth::cli {
 namespace {
 
-Task<Result<void>> until_stopped(Client& client, bool is_verbose) {
-    StderrLog log("controller", is_verbose ? LogLevel::debug : LogLevel::warn);
+struct Flags {
+    Target target;
+    bool is_verbose = false;
+};
+
+Task<Result<void>> run_engine(kube::Engine& engine) {
+    co_await engine.run();
+    co_return Result<void>{};
+}
+
+int run(const Flags& flags) {
+    auto client = Client::open(flags.target);
+    if (!client) return complain_about("controller", client.error());
     SystemEntropy entropy;
-    kube::Engine engine(client.loop().get_executor(), client.clock(), entropy, log, client.api());
-    const placement::Config config = placement::solo_config();
-    controllers::add_vm_controller(engine, config);
-    controllers::add_vmi_controller(engine, config);
+    StderrLog log("controller", flags.is_verbose ? LogLevel::debug : LogLevel::info);
+    kube::Engine engine((*client)->executor(), (*client)->clock(), entropy, log, (*client)->api());
+    controllers::add_vm_controller(engine, placement::Config{});
+    controllers::add_vmi_controller(engine, placement::Config{});
     controllers::add_datavolume_controllers(engine);
-    TaskGroup group(client.loop().get_executor());
-    group.spawn("engine", engine.run());
-    co_await engine.synced();
-    std::printf("berth controller ready\n");
-    std::fflush(stdout);
-    boost::asio::signal_set signals(client.loop(), SIGINT, SIGTERM);
-    co_await signals.async_wait(boost::asio::use_awaitable);
-    co_await group.close();
-    co_return Result<void>();
+    (*client)->stops_on_signals();
+    log.info(
+        "started",
+        {
+            {"server", (*client)->server()}
+    }
+    );
+    const Result<void> done = (*client)->wait(run_engine(engine));
+    if (!done && !(*client)->was_stopped()) return complain_about("controller", done.error(), (*client)->server());
+    return kOk;
 }
 
 }  // namespace
 
 void add_controller(CLI::App& app, Work& work) {
-    auto* const verb = app.add_subcommand("controller", "Run the controllers of machines and disks against an API server");
-    const auto target = std::make_shared<Target>();
-    const auto is_verbose = std::make_shared<bool>(false);
-    add_target(*verb, *target);
-    verb->add_flag("-v,--verbose", *is_verbose, "log every plan");
-    verb->footer("Example:\n  berth controller --kubeconfig /var/lib/berth/kubeconfig");
-    verb->callback([target, is_verbose, &work] {
-        work = [target, is_verbose] {
-            auto client = Client::open(*target);
-            if (!client) return complain(client.error().message);
-            const Result<void> done = (*client)->wait(until_stopped(**client, *is_verbose));
-            return done ? static_cast<int>(kOk) : complain(done.error().message);
-        };
-    });
+    auto* const verb =
+        app.add_subcommand("controller", "Run the controllers of machines and DataVolumes against a cluster");
+    const auto flags = std::make_shared<Flags>();
+    verb->add_option(
+        "--kubeconfig",
+        flags->target.kubeconfig,
+        "file that says where the API server is (default: inside a pod, its service account)"
+    );
+    verb->add_flag("-v,--verbose", flags->is_verbose, "log every plan");
+    verb->footer(
+        "Needs the kinds of kubevirt.io and cdi.kubevirt.io on the server. Ends on SIGTERM; what it was doing is taken "
+        "up by\n"
+        "the next one.\n\n"
+        "Example:\n  berth controller --kubeconfig ~/.kube/config"
+    );
+    verb->callback([flags, &work] { work = [flags] { return run(*flags); }; });
 }
 
 }  // namespace berth::cli

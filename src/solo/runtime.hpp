@@ -126,6 +126,7 @@ public:
     virtual Task<Result<std::vector<Uid>>> list_pods() = 0;
 
     /// Provisioner: makes the volume's directory, or its file and loop device; returns spec.local.path. Idempotent.
+    /// Errors  gone: this node cannot, another may (its claim is scheduled anew); any other: tried again here
     virtual Task<Result<std::string>> make_volume(std::string volume, Bytes size, bool block) = 0;
     virtual Task<Result<void>> delete_volume(std::string volume) = 0;
     virtual Task<Result<void>> grow_volume(std::string volume, Bytes size) = 0;

@@ -3,9 +3,13 @@
 // Rows are keyed by revision, so a change appends at the end of one b-tree and removes the row it replaces: no other
 // index is kept, and the file holds what is current, not what has been. The highest revision is stored in the same
 // transaction, because a deletion leaves no row that would remember it.
+#include <cerrno>
+#include <cstring>
 #include <memory>
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include "store/store.hpp"
 
@@ -152,6 +156,10 @@ Result<void> claim_file(sqlite3* database, const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<Log>> open_sqlite_log(const std::string& path) {
+    // Secrets are in it: the file is the owner's alone from the first moment, and SQLite's others get its mode.
+    const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (made < 0) return fail(ErrorKind::io, "open \"" + path + "\": " + std::string(std::strerror(errno)));
+    ::close(made);
     sqlite3* opened = nullptr;
     const int code = sqlite3_open_v2(
         path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr

@@ -373,6 +373,9 @@ TEST_F(SqliteTest, AForeignOrBusyFileIsRefused) {
     auto log = open_sqlite_log(file());
     ASSERT_TRUE(log);
     EXPECT_FALSE(open_sqlite_log(file())) << "two processes, one file";
+    const auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+    EXPECT_EQ(std::filesystem::status(file()).permissions() & others, std::filesystem::perms::none);
+    EXPECT_EQ(std::filesystem::status(file() + "-wal").permissions() & others, std::filesystem::perms::none);
     EXPECT_FALSE(open_sqlite_log(path_ / "no" / "such" / "folder"));
 }
 

@@ -101,7 +101,7 @@ void FileServer::answer(int client) {
     }
     const bool is_head = head.starts_with("HEAD ");
     const bool is_known = head.find(" /" + name_ + " ") != std::string::npos && (is_head || head.starts_with("GET "));
-    struct stat info {};
+    struct stat info{};
     if (!is_known || ::fstat(file_, &info) != 0) {
         const std::string_view refusal = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         send_all(client, refusal.data(), refusal.size());

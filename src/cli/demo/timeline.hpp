@@ -1,27 +1,16 @@
-// The story of a placement, told from what changes in the API. A pure function of one change.
+// What changed between two sights of an object, in the words of the demo's timeline. Pure.
 #pragma once
 
-#include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "api/kind.hpp"
-#include "json/value.hpp"
 
 namespace berth::cli {
 
-class Timeline {
-public:
-    /// The lines that a change adds, in order; each line is told once.
-    std::vector<std::string> tell(const api::Kind& kind, const json::Value& object, bool is_deleted);
-
-private:
-    void pod(const json::Value& object, bool is_deleted, std::vector<std::string>& out);
-    void once(const std::string& key, std::string line, std::vector<std::string>& out);
-
-    std::set<std::string> told_;
-    std::map<std::string, std::string> progress_;
-};
+/// Lines worth showing, in order; none when nothing of interest changed.
+///
+/// before, after  the object as it was and is; nullptr: it was not, or is no longer there
+std::vector<std::string> steps_between(const api::Kind& kind, const json::Value* before, const json::Value* after);
 
 }  // namespace berth::cli

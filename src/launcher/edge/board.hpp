@@ -12,13 +12,13 @@ struct Board {
     explicit Board(Executor executor) : changed(executor), delivered(std::move(executor)) {}
 
     agent::Report report;
-    std::uint64_t version = 1;
+    std::uint64_t version = 0;            ///< 0: nothing is known yet
     std::uint64_t delivered_version = 0;  ///< the newest that some agent was sent
     Notify changed;
     Notify delivered;
 
     void publish(agent::Report next) {
-        if (next == report) return;
+        if (version > 0 && next == report) return;
         report = std::move(next);
         ++version;
         changed.notify();

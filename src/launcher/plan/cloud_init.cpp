@@ -53,8 +53,9 @@ Result<Seed> seed_of(const api::VirtualMachineInstance& vmi, const api::VmVolume
     if (!network_data) return within(where + ": networkDataBase64", std::move(network_data).error());
     out.user_data = *std::move(user_data);
     out.network_data = *std::move(network_data);
-    if (source.secret_ref.is_object()) out.user_data_folder = std::string(kSecretsDir) + volume.name;
-    if (source.network_data_secret_ref.is_object()) out.network_data_folder = std::string(kSecretsDir) + volume.name;
+    if (source.secret_ref.is_object()) out.user_data_folder = std::string(kSecretsDir) + volume.name + "-udata";
+    if (source.network_data_secret_ref.is_object())
+        out.network_data_folder = std::string(kSecretsDir) + volume.name + "-ndata";
     return out;
 }
 

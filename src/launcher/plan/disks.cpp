@@ -110,8 +110,12 @@ private:
             if (!is_hotplugged(vmi_, volume)) plan_.waits_for.push_back(volume.name);
             return false;
         }
+        const bool is_read_only = disk.read_only;
         use_path(disk, *path);
-        if (volume.ephemeral) put_overlay(disk, volume.name, {.image = path->path, .format = path->format});
+        if (volume.ephemeral) {
+            put_overlay(disk, volume.name, {.image = path->path, .format = path->format});
+            disk.read_only = is_read_only;  // the claim is only read, the changes are not
+        }
         const api::VmVolumeStatus* const status = status_of(vmi_, volume.name);
         const auto* const claim = status == nullptr || !status->persistent_volume_claim_info
                                       ? nullptr

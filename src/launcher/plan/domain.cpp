@@ -70,7 +70,8 @@ Element os_element(const DomainInput& input) {
     },
         "hvm"
     );
-    if (domain.firmware && json::bool_at(domain.firmware->bootloader, "/bios/useSerial"))
+    const bool wants_bios = domain.firmware && json::bool_at(domain.firmware->bootloader, "/bios/useSerial");
+    if (wants_bios && domain.devices.autoattach_serial_console.value_or(true))
         out.add(
             "bios",
             {

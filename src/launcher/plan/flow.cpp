@@ -76,14 +76,14 @@ agent::Report report_of(const Seen& seen, const LiveDomain& live, const std::vec
     agent::Report out;
     out.error = seen.error;
     if (is_over(seen)) {
-        out.state = seen.domain == DomainState::crashed || (ended_badly(seen) && seen.domain_reason == "crashed")
-                        ? "crashed"
-                        : "shutoff";
-        if (seen.domain_reason == "shutdown") {
-            out.reason = seen.has_asked_guest ? "shutdown" : "guest";
-        } else {
-            out.reason = seen.domain_reason == "destroyed" ? "destroyed" : "failed";
-        }
+        out.state = ended_badly(seen) ? "crashed" : "shutoff";
+        const std::string_view normal = seen.domain_reason == "destroyed" ? "destroyed"
+                                        : seen.has_asked_guest            ? "shutdown"
+                                                                          : "guest";
+        out.reason = ended_badly(seen) ? "failed" : normal;
+    } else if (stops_before_start(seen) && seen.ask != Ask::nothing && !seen.ends_when_idle) {
+        out.state = "shutoff";  // the machine was deleted before it had a guest
+        out.reason = "destroyed";
     } else if (seen.is_active()) {
         out.state = state_text(seen.domain);
         if (seen.domain == DomainState::paused) out.reason = seen.domain_reason;

@@ -49,7 +49,9 @@ struct Graph {
         for (const api::OwnerReference& owner : view.object->owner_references) {
             const auto it = objects.find(owner.uid);
             // An owner is looked for in the object's own namespace or in the cluster's scope.
-            view.owner_exists.push_back(it != objects.end() && (it->second.key.ns.empty() || it->second.key.ns == key.ns));
+            view.owner_exists.push_back(
+                it != objects.end() && (it->second.key.ns.empty() || it->second.key.ns == key.ns)
+            );
         }
         const auto owned = dependents.find(known->second);
         if (owned == dependents.end()) return view;
@@ -79,22 +81,26 @@ void add_collector(kube::Engine& engine, const std::shared_ptr<Graph>& graph) {
     const auto enqueue = engine.add(std::move(controller));
     for (const api::Kind* kind : api::kinds()) {
         if (!is_collected(*kind)) continue;
-        engine.metadata_cache(*kind).listen([graph, enqueue, kind](const api::ObjectMeta* before, const api::ObjectMeta* after) {
-            if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
-                const std::set<Uid> orphans = graph->dependents[before->uid];
-                const std::vector<api::OwnerReference> owners = before->owner_references;
-                graph->remove(before->uid);
-                for (const Uid& uid : orphans) {
-                    if (const auto it = graph->objects.find(uid); it != graph->objects.end()) enqueue(it->second.key);
+        engine.metadata_cache(*kind).listen(
+            [graph, enqueue, kind](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+                if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
+                    const std::set<Uid> orphans = graph->dependents[before->uid];
+                    const std::vector<api::OwnerReference> owners = before->owner_references;
+                    graph->remove(before->uid);
+                    for (const Uid& uid : orphans) {
+                        if (const auto it = graph->objects.find(uid); it != graph->objects.end())
+                            enqueue(it->second.key);
+                    }
+                    for (const api::OwnerReference& owner : owners) {
+                        if (const auto it = graph->objects.find(owner.uid); it != graph->objects.end())
+                            enqueue(it->second.key);
+                    }
                 }
-                for (const api::OwnerReference& owner : owners) {
-                    if (const auto it = graph->objects.find(owner.uid); it != graph->objects.end()) enqueue(it->second.key);
-                }
+                if (after == nullptr) return;
+                graph->put(*kind, *after);
+                if (!after->owner_references.empty() || after->is_deleting()) enqueue({kind, after->ns, after->name});
             }
-            if (after == nullptr) return;
-            graph->put(*kind, *after);
-            if (!after->owner_references.empty() || after->is_deleting()) enqueue({kind, after->ns, after->name});
-        });
+        );
     }
 }
 
@@ -119,14 +125,17 @@ void add_namespaces(kube::Engine& engine, const std::shared_ptr<Graph>& graph, s
         return keep_namespace(view);
     };
     const kube::Api server = engine.api();
-    controller.effect = [server](api::Effect effect) { return finalize(server, std::string(json::text_at(effect.args, "/name"))); };
+    controller.effect = [server](api::Effect effect) {
+        return finalize(server, std::string(json::text_at(effect.args, "/name")));
+    };
     const auto enqueue = engine.add(std::move(controller));
     namespaces.listen([enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         enqueue({&api::kNamespace, "", after != nullptr ? after->name : before->name});
     });
     for (const api::Kind* kind : api::kinds()) {
         if (!kind->is_namespaced() || !is_collected(*kind)) continue;
-        engine.metadata_cache(*kind).listen([enqueue, &namespaces](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        engine.metadata_cache(*kind).listen([enqueue,
+                                             &namespaces](const api::ObjectMeta* before, const api::ObjectMeta* after) {
             if (after != nullptr) return;
             const api::Namespace* ns = namespaces.get("", before->ns);
             if (ns != nullptr && ns->metadata.is_deleting()) enqueue({&api::kNamespace, "", before->ns});
@@ -139,7 +148,7 @@ void add_namespaces(kube::Engine& engine, const std::shared_ptr<Graph>& graph, s
 void add_housekeeping(kube::Engine& engine, std::string ca_certificate) {
     const auto graph = std::make_shared<Graph>();
     engine.cache<api::Namespace>(api::kNamespace);  // by its type, before the collector takes it by its metadata
-    add_collector(engine, graph);  // first: its listeners keep the graph that the next one looks at
+    add_collector(engine, graph);                   // first: its listeners keep the graph that the next one looks at
     add_namespaces(engine, graph, std::move(ca_certificate));
 }
 

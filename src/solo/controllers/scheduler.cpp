@@ -12,12 +12,6 @@ using kube::WorkKey;
 
 WorkKey pod_key(const api::ObjectMeta& meta) { return {&api::kPod, meta.ns, meta.name}; }
 
-bool uses(const api::Pod& pod, const std::string& claim) {
-    return std::ranges::any_of(pod.spec.volumes, [&](const api::PodVolume& volume) {
-        return volume.persistent_volume_claim && volume.persistent_volume_claim->claim_name == claim;
-    });
-}
-
 struct Scheduler {
     Scheduler(kube::Engine& e, Duration timeout)
         : engine(e),

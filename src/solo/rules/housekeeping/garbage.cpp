@@ -14,9 +14,13 @@ const api::ObjectMeta& meta(const GarbageView& view) { return *view.object; }
 
 bool is_gone(const GarbageView& view) { return !view.object; }
 bool is_orphaning(const GarbageView& view) { return meta(view).is_deleting() && meta(view).has_finalizer("orphan"); }
-bool is_foreground(const GarbageView& view) { return meta(view).is_deleting() && meta(view).has_finalizer("foregroundDeletion"); }
+bool is_foreground(const GarbageView& view) {
+    return meta(view).is_deleting() && meta(view).has_finalizer("foregroundDeletion");
+}
 bool is_deleting(const GarbageView& view) { return meta(view).is_deleting(); }
-bool has_no_owner_left(const GarbageView& view) { return !view.owner_exists.empty() && !contains(view.owner_exists, true); }
+bool has_no_owner_left(const GarbageView& view) {
+    return !view.owner_exists.empty() && !contains(view.owner_exists, true);
+}
 bool has_dangling_owner(const GarbageView& view) { return contains(view.owner_exists, false); }
 
 Plan nothing(const GarbageView&) { return api::settled(); }
@@ -30,7 +34,13 @@ json::Array finalizers_without(const api::ObjectMeta& object, std::string_view f
 }
 
 Plan drop_finalizer(const GarbageView& view, Plan plan, std::string_view finalizer) {
-    plan.add(Patch{view.key, api::Part::object, json::Object{{"metadata", json::Object{{"finalizers", finalizers_without(meta(view), finalizer)}}}}, meta(view).uid, meta(view).resource_version});
+    plan.add(Patch{
+        view.key,
+        api::Part::object,
+        json::Object{{"metadata", json::Object{{"finalizers", finalizers_without(meta(view), finalizer)}}}},
+        meta(view).uid,
+        meta(view).resource_version
+    });
     return plan;
 }
 
@@ -38,7 +48,12 @@ json::Array owners_without(const api::ObjectMeta& object, const std::set<Uid>& g
     json::Array left;
     for (const api::OwnerReference& owner : object.owner_references) {
         if (gone.contains(owner.uid)) continue;
-        json::Object reference{{"apiVersion", owner.api_version}, {"kind", owner.kind}, {"name", owner.name}, {"uid", owner.uid.value}};
+        json::Object reference{
+            {"apiVersion", owner.api_version},
+            {"kind",       owner.kind       },
+            {"name",       owner.name       },
+            {"uid",        owner.uid.value  }
+        };
         if (owner.controller) reference["controller"] = true;
         if (owner.block_owner_deletion) reference["blockOwnerDeletion"] = true;
         left.push_back(std::move(reference));
@@ -47,7 +62,13 @@ json::Array owners_without(const api::ObjectMeta& object, const std::set<Uid>& g
 }
 
 Patch patch_owners(const api::Key& key, const api::ObjectMeta& object, const std::set<Uid>& gone) {
-    return {key, api::Part::object, json::Object{{"metadata", json::Object{{"ownerReferences", owners_without(object, gone)}}}}, object.uid, object.resource_version};
+    return {
+        key,
+        api::Part::object,
+        json::Object{{"metadata", json::Object{{"ownerReferences", owners_without(object, gone)}}}},
+        object.uid,
+        object.resource_version
+    };
 }
 
 Plan orphan(const GarbageView& view) {
@@ -83,13 +104,13 @@ Plan forget_gone_owners(const GarbageView& view) {
 }
 
 constexpr api::Rule<GarbageView> kRules[] = {
-    {"K-96", "gone", is_gone, nothing},
-    {"K-96", "orphaning-owner-lets-dependents-live", is_orphaning, orphan},
-    {"K-96", "foreground-owner-waits-for-dependents", is_foreground, delete_dependents_first},
-    {"K-96", "deleted-already", is_deleting, nothing},
-    {"K-96", "nobody-owns-it-any-more", has_no_owner_left, remove},
-    {"K-96", "one-of-its-owners-is-gone", has_dangling_owner, forget_gone_owners},
-    {"K-96", "owned", api::always<GarbageView>, nothing},
+    {"K-96", "gone",                                  is_gone,                  nothing                },
+    {"K-96", "orphaning-owner-lets-dependents-live",  is_orphaning,             orphan                 },
+    {"K-96", "foreground-owner-waits-for-dependents", is_foreground,            delete_dependents_first},
+    {"K-96", "deleted-already",                       is_deleting,              nothing                },
+    {"K-96", "nobody-owns-it-any-more",               has_no_owner_left,        remove                 },
+    {"K-96", "one-of-its-owners-is-gone",             has_dangling_owner,       forget_gone_owners     },
+    {"K-96", "owned",                                 api::always<GarbageView>, nothing                },
 };
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace berth::solo {
 
-// --- protection ----------------------------------------------------------------------------------------------------------
+// --- protection ---
 
 struct ClaimProtectionView {
     api::Key key;
     std::optional<api::PersistentVolumeClaim> claim;
-    bool is_used = false;  ///< by a pod object that has a node, ended or not (K-90)
+    std::vector<const api::Pod*> pods;  ///< those that use it
 };
 api::Plan protect_claim(const ClaimProtectionView& view);
 
@@ -22,8 +22,7 @@ struct VolumeProtectionView {
 };
 api::Plan protect_volume(const VolumeProtectionView& view);
 
-// --- garbage collection ----------------------------------------------------------------------------------------------------
-
+// --- garbage collection ---
 
 struct GarbageView {
     api::Key key;
@@ -34,7 +33,7 @@ struct GarbageView {
 };
 api::Plan collect(const GarbageView& view);
 
-// --- namespaces ----------------------------------------------------------------------------------------------------------
+// --- namespaces ---
 
 struct NamespaceView {
     api::Key key;

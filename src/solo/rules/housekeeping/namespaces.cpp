@@ -17,7 +17,8 @@ Plan empty(const NamespaceView& view) {
     for (const auto& [key, object] : view.content) {
         if (!object.is_deleting()) plan.add(api::Delete{key, object.uid});
     }
-    plan.wait = api::Wait{"its objects", view.key, std::to_string(view.content.size()) + " objects in it are being deleted"};
+    plan.wait =
+        api::Wait{"its objects", view.key, std::to_string(view.content.size()) + " objects in it are being deleted"};
     return plan;
 }
 
@@ -28,25 +29,33 @@ Plan finalize(const NamespaceView& view) {
 Plan furnish(const NamespaceView& view) {
     Plan plan;
     if (!view.has_service_account) {
-        plan.add(api::Create{json::Object{{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", json::Object{{"name", "default"}, {"namespace", view.key.name}}}}});
+        plan.add(api::Create{
+            json::Object{
+                         {"apiVersion", "v1"},
+                         {"kind", "ServiceAccount"},
+                         {"metadata", json::Object{{"name", "default"}, {"namespace", view.key.name}}}
+            }
+        });
     }
     if (!view.has_root_ca) {
-        plan.add(api::Create{json::Object{
-            {"apiVersion", "v1"},
-            {"kind", "ConfigMap"},
-            {"metadata", json::Object{{"name", "kube-root-ca.crt"}, {"namespace", view.key.name}}},
-            {"data", json::Object{{"ca.crt", view.ca_certificate}}},
-        }});
+        plan.add(api::Create{
+            json::Object{
+                         {"apiVersion", "v1"},
+                         {"kind", "ConfigMap"},
+                         {"metadata", json::Object{{"name", "kube-root-ca.crt"}, {"namespace", view.key.name}}},
+                         {"data", json::Object{{"ca.crt", view.ca_certificate}}},
+                         }
+        });
     }
     return plan;
 }
 
 constexpr api::Rule<NamespaceView> kRules[] = {
-    {"A-34", "gone", is_gone, nothing},
-    {"A-34", "ending-namespace-is-emptied", is_ending, empty},
-    {"A-34", "empty-namespace-ends", is_empty_and_ending, finalize},
-    {"A-34", "namespace-is-furnished", lacks_furniture, furnish},
-    {"A-34", "in-order", api::always<NamespaceView>, nothing},
+    {"A-34", "gone",                        is_gone,                    nothing },
+    {"A-34", "ending-namespace-is-emptied", is_ending,                  empty   },
+    {"A-34", "empty-namespace-ends",        is_empty_and_ending,        finalize},
+    {"A-34", "namespace-is-furnished",      lacks_furniture,            furnish },
+    {"A-34", "in-order",                    api::always<NamespaceView>, nothing },
 };
 
 }  // namespace

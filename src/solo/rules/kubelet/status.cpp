@@ -6,6 +6,7 @@ namespace {
 
 std::string short_reason(const ContainerInfo& info) {
     if (info.oom_killed) return "OOMKilled";
+    if (info.id.empty()) return "ContainerStatusUnknown";
     return info.exit_code == 0 ? "Completed" : "Error";
 }
 
@@ -30,79 +31,95 @@ const api::ContainerStatus* known(const std::vector<api::ContainerStatus>& statu
     return it == statuses.end() ? nullptr : &*it;
 }
 
-// An ended container that is about to be started again waits; how it ended moves to lastState.
-bool waits_for_restart(const View& view, const api::Container& container, const ContainerInfo& info, bool is_init) {
-    if (info.phase != ContainerPhase::exited || view.pod->metadata.is_deleting()) return false;
-    if (is_sidecar(container)) return true;
-    if (view.pod->spec.restart_policy == "Never") return false;
-    if (view.pod->spec.restart_policy == "OnFailure" || is_init) return info.exit_code != 0;
-    return true;
+std::string pod_text(const View& view) { return view.key.name + "_" + view.key.ns + "(" + view.uid.value + ")"; }
+
+// Why a container that has no attempt yet, or none any more, does not run.
+api::ContainerState waiting_state(const View& view, const api::Container& container, bool is_init) {
+    api::ContainerState state;
+    const auto failed = view.start_failures.find(container.name);
+    if (failed != view.start_failures.end()) {
+        const bool is_image = failed->second.reason == "ErrImagePull" && failed->second.count > 1;
+        state.waiting_reason = is_image ? "ImagePullBackOff" : failed->second.reason;
+        state.waiting_message = failed->second.message;
+        return state;
+    }
+    state.waiting_reason = is_init || view.pod->spec.init_containers.empty() ? "ContainerCreating" : "PodInitializing";
+    return state;
+}
+
+// How the attempt before the newest ended.
+json::Value last_state(const View& view, const api::ContainerStatus* before, const ContainerInfo& info) {
+    for (const ContainerInfo& older : view.containers) {
+        if (older.name == info.name && older.attempt + 1 == info.attempt) return api::to_json(state_of(older));
+    }
+    return before != nullptr ? before->last_state : json::Value();
 }
 
 api::ContainerStatus container_status(const View& view, const api::Container& container, bool is_init) {
     const auto& before = is_init ? view.pod->status.init_container_statuses : view.pod->status.container_statuses;
+    const auto info = newest(view, container.name);
     api::ContainerStatus out;
     out.name = container.name;
     out.image = container.image;
     out.image_id = container.image;
-    const ContainerInfo* info = newest(view, container.name);
-    if (info == nullptr) {
-        api::ContainerState state;
-        state.waiting_reason = is_init || view.pod->spec.init_containers.empty() ? "ContainerCreating" : "PodInitializing";
-        const auto failed = view.start_failures.find(container.name);
-        if (failed != view.start_failures.end()) {
-            const bool is_image = failed->second.message.starts_with("image ");
-            state.waiting_reason = !is_image ? "CreateContainerError" : failed->second.count > 1 ? "ImagePullBackOff" : "ErrImagePull";
-            state.waiting_message = failed->second.message;
-        }
-        out.state = api::to_json(state);
-        out.started = false;
+    out.started = false;
+    if (!info) {
+        out.state = api::to_json(waiting_state(view, container, is_init));
         return out;
     }
-    out.container_id = "crun://" + info->id;
+    const api::ContainerStatus* told = known(before, container.name);
+    out.container_id = !info->id.empty() ? "crun://" + info->id : told != nullptr ? told->container_id : "";
     out.restart_count = info->attempt;
-    if (const api::ContainerStatus* last = known(before, container.name)) out.last_state = last->last_state;
-    if (waits_for_restart(view, container, *info, is_init)) {
-        api::ContainerState state;
-        state.waiting_reason = "CrashLoopBackOff";
-        state.waiting_message = "the container is started again after a pause";
+    out.last_state = last_state(view, told, *info);
+    const auto step = step_of(view, container, is_init);
+    const bool waits = step && step->not_before && view.now < *step->not_before;
+    if (waits) {
+        api::ContainerState state = waiting_state(view, container, is_init);
+        if (!view.start_failures.contains(container.name)) {
+            const auto pause = std::chrono::duration_cast<std::chrono::seconds>(crash_backoff(step->attempt));
+            state.waiting_reason = "CrashLoopBackOff";
+            state.waiting_message = "back-off " + std::to_string(pause.count()) +
+                                    "s restarting failed container=" + container.name + " pod=" + pod_text(view);
+        }
         out.state = api::to_json(state);
         out.last_state = api::to_json(state_of(*info));
-        out.started = false;
         return out;
-    }
-    if (info->attempt > 0 && info->phase != ContainerPhase::exited) {
-        for (const ContainerInfo& older : view.containers) {
-            if (older.name == container.name && older.attempt == info->attempt - 1) out.last_state = api::to_json(state_of(older));
-        }
     }
     out.state = api::to_json(state_of(*info));
     const bool runs = info->phase == ContainerPhase::running;
     out.started = runs;
-    out.ready = runs || (is_init && info->phase == ContainerPhase::exited && info->exit_code == 0);
+    out.ready =
+        runs || (is_init && !is_sidecar(container) && info->phase == ContainerPhase::exited && info->exit_code == 0);
     return out;
 }
 
-bool is_done(const api::ContainerStatus& status) { return json::find(status.state, "/terminated") != nullptr; }
-bool has_failed(const api::ContainerStatus& status) {
-    const auto code = json::integer_at(status.state, "/terminated/exitCode");
-    return code && *code != 0;
-}
-bool runs_now(const api::ContainerStatus& status) { return json::find(status.state, "/running") != nullptr; }
-
-std::string phase_of(const View& view, const api::PodStatus& status) {
-    if (view.pod->is_terminal()) return view.pod->status.phase;
-    for (const api::ContainerStatus& init : status.init_container_statuses) {
-        if (has_failed(init)) return "Failed";
-    }
-    const auto& apps = status.container_statuses;
-    if (!apps.empty() && std::ranges::all_of(apps, is_done)) return std::ranges::any_of(apps, has_failed) ? "Failed" : "Succeeded";
-    const bool has_run = std::ranges::any_of(apps, [](const auto& s) { return runs_now(s) || is_done(s) || s.restart_count > 0 || !s.last_state.is_null(); });
-    const bool all_started = std::ranges::all_of(apps, [](const auto& s) { return !s.container_id.empty(); });
-    return has_run && all_started ? "Running" : "Pending";
+bool is_initialized(const View& view, const api::Container& init) {
+    const auto info = newest(view, init.name);
+    if (is_sidecar(init)) return info && (info->phase != ContainerPhase::created || info->attempt > 0);
+    return info && info->phase == ContainerPhase::exited && info->exit_code == 0;
 }
 
-void set_condition(const View& view, std::vector<api::Condition>& conditions, std::string_view type, bool holds, std::string reason, std::string message) {
+std::string phase_of(const View& view) {
+    const auto result = outcome(view);
+    if (result && !has_running(view)) return *result ? "Succeeded" : "Failed";
+    const bool initialized = std::ranges::all_of(view.pod->spec.init_containers, [&](const auto& init) {
+        return is_initialized(view, init);
+    });
+    const bool all_came_up = std::ranges::all_of(view.pod->spec.containers, [&](const api::Container& container) {
+        const auto info = newest(view, container.name);
+        return info && (info->phase != ContainerPhase::created || info->attempt > 0);
+    });
+    return initialized && all_came_up ? "Running" : "Pending";
+}
+
+void set_condition(
+    const View& view,
+    std::vector<api::Condition>& conditions,
+    std::string_view type,
+    bool holds,
+    std::string reason = "",
+    std::string message = ""
+) {
     auto it = std::ranges::find(conditions, type, &api::Condition::type);
     if (it == conditions.end()) {
         conditions.push_back({.type = std::string(type)});
@@ -111,18 +128,86 @@ void set_condition(const View& view, std::vector<api::Condition>& conditions, st
     const std::string status = holds ? "True" : "False";
     if (it->status != status) it->last_transition_time = view.now;
     it->status = status;
-    it->reason = holds ? "" : std::move(reason);
-    it->message = holds ? "" : std::move(message);
+    it->reason = std::move(reason);
+    it->message = std::move(message);
+}
+
+std::string listed(const std::string& text, const std::vector<std::string>& names) {
+    std::string out = text + " [";
+    for (std::size_t i = 0; i < names.size(); ++i) out += (i == 0 ? "" : " ") + names[i];
+    return out + "]";
+}
+
+// "" when every readiness gate is open.
+std::string closed_gate(const View& view, const std::vector<api::Condition>& conditions) {
+    const json::Value& gates = view.pod->spec.readiness_gates;
+    if (!gates.is_array()) return {};
+    for (const json::Value& gate : gates.get_array()) {
+        const std::string type(json::text_at(gate, "/conditionType"));
+        const api::Condition* condition = api::find_condition(conditions, type);
+        if (condition == nullptr)
+            return "corresponding condition of pod readiness gate \"" + type + "\" does not exist.";
+        if (condition->status != "True")
+            return "the status of pod readiness gate \"" + type + "\" is not \"True\", but " + condition->status;
+    }
+    return {};
+}
+
+void set_initialized(const View& view, api::PodStatus& status) {
+    std::vector<std::string> incomplete;
+    for (const api::Container& init : view.pod->spec.init_containers) {
+        if (!is_initialized(view, init)) incomplete.push_back(init.name);
+    }
+    if (incomplete.empty() || status.phase == "Succeeded") {
+        set_condition(view, status.conditions, "Initialized", true, status.phase == "Succeeded" ? "PodCompleted" : "");
+        return;
+    }
+    set_condition(
+        view,
+        status.conditions,
+        "Initialized",
+        false,
+        "ContainersNotInitialized",
+        listed("containers with incomplete status:", incomplete)
+    );
+}
+
+void set_ready(const View& view, api::PodStatus& status) {
+    const bool is_final = status.phase == "Succeeded" || status.phase == "Failed";
+    if (is_final) {
+        const char* reason = status.phase == "Succeeded" ? "PodCompleted" : "PodFailed";
+        set_condition(view, status.conditions, "Ready", false, reason);
+        set_condition(view, status.conditions, "ContainersReady", false, reason);
+        return;
+    }
+    std::vector<std::string> unready;
+    for (std::size_t i = 0; i < view.pod->spec.init_containers.size(); ++i) {
+        const api::ContainerStatus& one = status.init_container_statuses[i];
+        if (is_sidecar(view.pod->spec.init_containers[i]) && !one.ready) unready.push_back(one.name);
+    }
+    for (const api::ContainerStatus& one : status.container_statuses) {
+        if (!one.ready) unready.push_back(one.name);
+    }
+    if (!unready.empty()) {
+        const std::string message = listed("containers with unready status:", unready);
+        set_condition(view, status.conditions, "Ready", false, "ContainersNotReady", message);
+        set_condition(view, status.conditions, "ContainersReady", false, "ContainersNotReady", message);
+        return;
+    }
+    const std::string gate = closed_gate(view, status.conditions);
+    set_condition(view, status.conditions, "Ready", gate.empty(), gate.empty() ? "" : "ReadinessGatesNotReady", gate);
+    set_condition(view, status.conditions, "ContainersReady", true);
 }
 
 }  // namespace
 
 api::PodStatus status_of(const View& view) {
     api::PodStatus status = view.pod->status;
+    if (view.pod->is_terminal()) return status;
     status.container_statuses.clear();
     status.init_container_statuses.clear();
-    for (const api::Container& container : view.pod->spec.init_containers) {
-        status.init_container_statuses.push_back(container_status(view, container, true));
+    for (const api::Container& init : view.pod->spec.init_containers) {
+        status.init_container_statuses.push_back(container_status(view, init, true));
     }
     for (const api::Container& container : view.pod->spec.containers) {
         status.container_statuses.push_back(container_status(view, container, false));
@@ -130,29 +215,14 @@ api::PodStatus status_of(const View& view) {
     status.host_ip = view.node_address;
     status.pod_ip = view.node_address;
     if (!status.start_time) status.start_time = view.now;
-    status.phase = phase_of(view, status);
-
-    const auto& inits = view.pod->spec.init_containers;
-    bool initialized = true;
-    for (std::size_t i = 0; i < inits.size(); ++i) {
-        const api::ContainerStatus& init = status.init_container_statuses[i];
-        initialized = initialized && (is_sidecar(inits[i]) ? runs_now(init) : is_done(init) && !has_failed(init));
+    status.phase = phase_of(view);
+    if (status.phase == "Failed" && is_past_deadline(view)) {
+        status.reason = "DeadlineExceeded";
+        status.message = "Pod was active on the node longer than the specified deadline";
     }
-    const bool is_over = status.phase == "Succeeded" || status.phase == "Failed";
-    const bool ready = !is_over && std::ranges::all_of(status.container_statuses, &api::ContainerStatus::ready);
-    bool gates_open = true;
-    if (const json::Value& gates = view.pod->spec.readiness_gates; gates.is_array()) {
-        for (const json::Value& gate : gates.get_array()) {
-            const api::Condition* condition = api::find_condition(status.conditions, json::text_at(gate, "/conditionType"));
-            gates_open = gates_open && condition != nullptr && condition->status == "True";
-        }
-    }
-    const std::string unready = is_over ? "PodCompleted" : "ContainersNotReady";
-    set_condition(view, status.conditions, "Initialized", initialized || is_over, "ContainersNotInitialized", "init containers have not finished");
-    set_condition(view, status.conditions, "ContainersReady", ready, unready, is_over ? "" : "containers are not ready");
-    const std::string why = ready && !gates_open ? "ReadinessGatesNotReady" : unready;
-    set_condition(view, status.conditions, "Ready", ready && gates_open, why, ready && !gates_open ? "a readiness gate is not open" : is_over ? "" : "containers are not ready");
-    set_condition(view, status.conditions, "PodScheduled", true, "", "");
+    set_initialized(view, status);
+    set_ready(view, status);
+    set_condition(view, status.conditions, "PodScheduled", true);
     return status;
 }
 

@@ -275,8 +275,7 @@ TEST(Filters, ScoresSpreadAndBalance) {
     EXPECT_EQ(score(seen.view, seen.view.nodes[1]), score(seen.view, seen.view.nodes[2])) << "then the name decides";
 }
 
-// --- reservations
-// ----------------------------------------------------------------------------------------------------------
+// --- reservations ---
 
 api::Pod of_machine(api::Pod made, const std::string& uid) {
     made.metadata.owner_references = {

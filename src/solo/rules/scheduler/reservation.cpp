@@ -1,15 +1,11 @@
 #include "solo/rules/scheduler/reservation.hpp"
 
+#include "solo/rules/storage/matching.hpp"
+
 namespace berth::solo::scheduler {
 namespace {
 
 constexpr const char* kProvisioningPod = "kubevirt.io/ephemeral-provisioning";
-
-bool uses(const api::Pod& pod, const std::string& claim) {
-    return std::ranges::any_of(pod.spec.volumes, [&](const api::PodVolume& volume) {
-        return volume.persistent_volume_claim && volume.persistent_volume_claim->claim_name == claim;
-    });
-}
 
 bool shares_claim(const api::Pod& a, const api::Pod& b) {
     if (a.metadata.ns != b.metadata.ns) return false;

@@ -97,8 +97,16 @@ void ask_for_volumes(const View& view, const std::string& node, const std::vecto
     for (const Binding& binding : bindings) {
         const api::PersistentVolumeClaim& claim = view.claims.at(binding.claim);
         if (!binding.volume.empty() || claim.metadata.annotation(kSelectedNode) != nullptr) continue;
+        json::Object annotations{
+            {kSelectedNode, node}
+        };
+        // The binder would ask the provisioner next; one write does both.
+        if (const auto it = view.classes.find(class_of(claim)); it != view.classes.end()) {
+            annotations[kAskedProvisioner] = it->second.provisioner;
+            annotations[kAskedProvisionerBeta] = it->second.provisioner;
+        }
         json::Value patch = json::Object{
-            {"metadata", json::Object{{"annotations", json::Object{{kSelectedNode, node}}}}}
+            {"metadata", json::Object{{"annotations", std::move(annotations)}}}
         };
         plan.add(Patch{
             {&api::kClaim, claim.metadata.ns, claim.metadata.name},

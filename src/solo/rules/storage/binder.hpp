@@ -12,8 +12,7 @@ struct ClaimView {
     std::optional<api::StorageClass> storage_class;
     std::string default_class;                          ///< "" = there is none
     std::vector<const api::PersistentVolume*> volumes;  ///< all
-    std::string waiting_pod;                            ///< a pod that uses the claim and has no node yet
-    std::optional<api::PersistentVolumeClaim> other;    ///< the claim the named volume is reserved for, if not this one
+    std::vector<const api::Pod*> pods;                  ///< those that use the claim
 };
 api::Plan bind_claim(const ClaimView& view);
 
@@ -21,7 +20,10 @@ struct VolumeView {
     api::Key key;
     std::optional<api::PersistentVolume> volume;
     std::optional<api::PersistentVolumeClaim> claim;  ///< of the claimRef, by name; its UID may be another one
+    bool is_confirmed = false;  ///< the API itself was asked, and has no claim of the claimRef's UID
 };
+/// Effects: "look for claim" {namespace, name, uid, volume}: asks the API whether the claimRef's claim is really gone.
+/// A volume is never given up because a cache lags (K-52): its data may be deleted next.
 api::Plan bind_volume(const VolumeView& view);
 
 }  // namespace berth::solo

@@ -1,4 +1,5 @@
 // A claim, top to bottom. The first rule that applies decides.
+#include "solo/rules/seed.hpp"
 #include "solo/rules/storage/binder.hpp"
 
 namespace berth::solo {
@@ -31,8 +32,7 @@ Patch status_patch(const ClaimView& view, json::Object status) {
     return {view.key, api::Part::status, json::Object{{"status", std::move(status)}}, claim(view).metadata.uid};
 }
 
-// --- facts
-// ---------------------------------------------------------------------------------------------------------------
+// --- facts ---
 
 bool is_gone(const ClaimView& view) { return !view.claim; }
 bool is_completed(const ClaimView& view) { return claim(view).metadata.annotation(kBindCompleted) != nullptr; }
@@ -56,6 +56,11 @@ bool names_a_taken_volume(const ClaimView& view) {
     const api::PersistentVolume* volume = named_volume(view);
     return volume->spec.claim_ref && !is_reserved_for(*volume, claim(view));
 }
+bool names_a_volume_that_is_not_ready(const ClaimView& view) {
+    if (claim(view).spec.volume_name.empty() || is_completed(view)) return false;
+    const std::string& phase = named_volume(view)->status.phase;
+    return !named_volume(view)->spec.claim_ref && (phase.empty() || phase == "Pending");
+}
 bool names_a_volume_that_does_not_fit(const ClaimView& view) {
     if (claim(view).spec.volume_name.empty() || is_completed(view)) return false;
     return find_volume({named_volume(view)}, claim(view), nullptr, {}, Choice::any) == nullptr &&
@@ -74,8 +79,7 @@ bool has_no_provisioner(const ClaimView& view) {
            view.storage_class->provisioner == "kubernetes.io/no-provisioner";
 }
 
-// --- wants
-// ---------------------------------------------------------------------------------------------------------------
+// --- wants ---
 
 Plan nothing(const ClaimView&) { return api::settled(); }
 
@@ -93,6 +97,11 @@ Plan lose(const ClaimView& view, std::string reason, std::string message) {
 }
 
 Plan lose_volume(const ClaimView& view) {
+    if (claim(view).spec.volume_name.empty()) {
+        return lose(
+            view, "ClaimLost", "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!"
+        );
+    }
     return lose(view, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
 }
 
@@ -159,7 +168,7 @@ Plan bind(const ClaimView& view) {
 }
 
 Plan await_volume(const ClaimView& view) {
-    return api::wait_for({"user", view.key, "there is no volume \"" + claim(view).spec.volume_name + "\" yet"});
+    return api::wait_for({"user", view.key, "volume \"" + claim(view).spec.volume_name + "\" is not there yet"});
 }
 
 Plan refuse_taken(const ClaimView& view) {
@@ -193,17 +202,25 @@ Plan report_no_class(const ClaimView& view) {
     return plan;
 }
 
+// A pod that the scheduler has looked at and could not place.
+const api::Pod* unplaced_pod(const ClaimView& view) {
+    const auto it = std::ranges::find_if(view.pods, [](const api::Pod* pod) {
+        const api::Condition* told = api::find_condition(pod->status.conditions, "PodScheduled");
+        return pod->spec.node_name.empty() && !pod->is_terminal() && told != nullptr && told->status == "False";
+    });
+    return it == view.pods.end() ? nullptr : *it;
+}
+
 Plan await_consumer(const ClaimView& view) {
-    const bool has_pod = !view.waiting_pod.empty();
-    Plan plan = api::want(
-        has_pod ? event(view, "WaitForPodScheduled", "waiting for pod " + view.waiting_pod + " to be scheduled")
-                : event(view, "WaitForFirstConsumer", "waiting for first consumer to be created before binding")
-    );
-    plan.wait = api::Wait{
-        has_pod ? "scheduler" : "user",
-        view.key,
-        has_pod ? "pod " + view.waiting_pod + " has no node yet" : "no pod uses it yet"
-    };
+    if (const api::Pod* pod = unplaced_pod(view)) {
+        const std::string& name = pod->metadata.name;
+        Plan plan = api::want(event(view, "WaitForPodScheduled", "waiting for pod " + name + " to be scheduled"));
+        plan.wait = api::Wait{"scheduler", view.key, "pod " + name + " has no node yet"};
+        return plan;
+    }
+    Plan plan =
+        api::want(event(view, "WaitForFirstConsumer", "waiting for first consumer to be created before binding"));
+    plan.wait = api::Wait{"user", view.key, "no pod uses it yet"};
     return plan;
 }
 
@@ -222,18 +239,21 @@ Plan ask_provisioner(const ClaimView& view) {
     Plan plan;
     const std::string* asked = claim(view).metadata.annotation(kAskedProvisioner);
     if (asked == nullptr || *asked != name) {
+        json::Value annotations = json::Object{
+            {kAskedProvisioner,     name},
+            {kAskedProvisionerBeta, name}
+        };
         json::Value patch = json::Object{
-            {"metadata",
-             json::Object{{"annotations", json::Object{{kAskedProvisioner, name}, {kAskedProvisionerBeta, name}}}}}
+            {"metadata", json::Object{{"annotations", std::move(annotations)}}}
         };
         plan.add(Patch{view.key, api::Part::object, std::move(patch), claim(view).metadata.uid});
-        plan.add(event(
-            view,
-            "ExternalProvisioning",
+    }
+    if (name != kProvisioner) {  // ours acts at once, and says what it did
+        const std::string message =
             "Waiting for a volume to be created either by the external provisioner '" + name +
-                "' or manually by the system administrator. If volume creation is delayed, please verify that the "
-                "provisioner is running and correctly registered."
-        ));
+            "' or manually by the system administrator. If volume creation is delayed, please verify that the "
+            "provisioner is running and correctly registered.";
+        plan.add(event(view, "ExternalProvisioning", message));
     }
     plan.wait = api::Wait{"provisioner " + name, view.key, "it makes the volume"};
     return plan;
@@ -248,6 +268,7 @@ constexpr api::Rule<ClaimView> kClaimRules[] = {
     {"K-04", "default-class-is-given-later", lacks_class_but_default_exists,   set_default_class    },
     {"K-43", "named-volume-is-absent",       names_an_absent_volume,           await_volume         },
     {"K-43", "named-volume-is-taken",        names_a_taken_volume,             refuse_taken         },
+    {"K-43", "named-volume-is-not-ready",    names_a_volume_that_is_not_ready, await_volume         },
     {"K-43", "named-volume-does-not-fit",    names_a_volume_that_does_not_fit, refuse_mismatch      },
     {"K-44", "a-volume-fits",                has_a_volume,                     bind                 },
     {"K-42", "nothing-fits-and-no-class",    has_no_class,                     report_no_class      },

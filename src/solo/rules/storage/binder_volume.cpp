@@ -9,11 +9,15 @@ using api::Plan;
 
 const api::PersistentVolume& volume(const VolumeView& view) { return *view.volume; }
 
-bool is_gone(const VolumeView& view) { return !view.volume || view.volume->metadata.is_deleting(); }
+bool is_gone(const VolumeView& view) { return !view.volume; }
 bool is_unclaimed(const VolumeView& view) { return !volume(view).spec.claim_ref; }
 bool is_reserved_by_name(const VolumeView& view) { return volume(view).spec.claim_ref->uid.empty(); }
 bool has_lost_its_claim(const VolumeView& view) {
     return !view.claim || view.claim->metadata.uid != volume(view).spec.claim_ref->uid;
+}
+bool may_have_lost_its_claim(const VolumeView& view) {
+    const bool is_given_up = volume(view).status.phase == "Released" || volume(view).status.phase == "Failed";
+    return has_lost_its_claim(view) && !is_given_up && !view.is_confirmed;
 }
 bool awaits_its_claim(const VolumeView& view) { return view.claim->spec.volume_name.empty(); }
 bool is_its_claims_volume(const VolumeView& view) { return view.claim->spec.volume_name == volume(view).metadata.name; }
@@ -30,8 +34,21 @@ Plan to_phase(const VolumeView& view, std::string_view phase) {
 
 Plan nothing(const VolumeView&) { return api::settled(); }
 Plan make_available(const VolumeView& view) { return to_phase(view, "Available"); }
-Plan release(const VolumeView& view) { return to_phase(view, "Released"); }
+Plan release(const VolumeView& view) {
+    return volume(view).status.phase == "Failed" ? api::settled() : to_phase(view, "Released");
+}
 Plan keep_bound(const VolumeView& view) { return to_phase(view, "Bound"); }
+
+Plan look_for_claim(const VolumeView& view) {
+    const api::ObjectReference& ref = *volume(view).spec.claim_ref;
+    json::Object args{
+        {"namespace", ref.ns                    },
+        {"name",      ref.name                  },
+        {"uid",       ref.uid.value             },
+        {"volume",    volume(view).metadata.name}
+    };
+    return api::want(api::Effect{"look for claim", ref.ns + "/" + ref.name, std::move(args)});
+}
 
 // Its claim chose another volume: give up the reservation that the binder made, or only the UID in one a user made.
 Plan unbind(const VolumeView& view) {
@@ -59,6 +76,7 @@ constexpr api::Rule<VolumeView> kVolumeRules[] = {
     {"K-50", "gone",                            is_gone,                 nothing       },
     {"K-50", "unclaimed-is-available",          is_unclaimed,            make_available},
     {"K-51", "reserved-by-name-is-available",   is_reserved_by_name,     make_available},
+    {"K-52", "its-claim-is-looked-for",         may_have_lost_its_claim, look_for_claim},
     {"K-52", "its-claim-is-gone",               has_lost_its_claim,      release       },
     {"K-53", "its-claim-will-find-it",          awaits_its_claim,        nothing       },
     {"K-54", "bound",                           is_its_claims_volume,    keep_bound    },

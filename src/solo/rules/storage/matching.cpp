@@ -15,6 +15,25 @@ bool is_bound(const api::PersistentVolumeClaim& claim) {
 
 std::string class_of(const api::PersistentVolumeClaim& claim) { return claim.spec.storage_class_name.value_or(""); }
 
+std::string default_class(const std::vector<const api::StorageClass*>& classes) {
+    const api::StorageClass* best = nullptr;
+    for (const api::StorageClass* one : classes) {
+        const std::string* mark = one->metadata.annotation("storageclass.kubernetes.io/is-default-class");
+        if (mark == nullptr || *mark != "true") continue;
+        const auto rank = [](const api::StorageClass& c) { return c.metadata.creation_timestamp; };
+        const bool is_better = best == nullptr || rank(*one) > rank(*best) ||
+                               (rank(*one) == rank(*best) && one->metadata.name < best->metadata.name);
+        if (is_better) best = one;
+    }
+    return best == nullptr ? std::string() : best->metadata.name;
+}
+
+bool uses(const api::Pod& pod, const std::string& claim) {
+    return std::ranges::any_of(pod.spec.volumes, [&](const api::PodVolume& volume) {
+        return volume.persistent_volume_claim && volume.persistent_volume_claim->claim_name == claim;
+    });
+}
+
 bool matches(const api::NodeSelectorTerm& term, const api::Node& node) {
     if (term.match_expressions.empty() && term.match_fields.empty()) return false;
     const std::map<std::string, std::string> fields{

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <vector>
 
 #include "api/core.hpp"
 #include "api/plan.hpp"
@@ -21,6 +22,12 @@ Bytes capacity_of(const api::PersistentVolume& volume);
 bool is_bound(const api::PersistentVolumeClaim& claim);
 /// "" when the claim has no class.
 std::string class_of(const api::PersistentVolumeClaim& claim);
+
+/// The class of claims that name none: marked as default; of several the newest, then by name (K-04). "" = there is
+/// none.
+std::string default_class(const std::vector<const api::StorageClass*>& classes);
+/// Whether a pod has the claim among its volumes.
+bool uses(const api::Pod& pod, const std::string& claim);
 
 /// Terms are ORed, expressions ANDed; metadata.name is the one field.
 bool matches(const api::NodeSelectorTerm& term, const api::Node& node);

@@ -5,13 +5,10 @@
 namespace berth::solo {
 namespace {
 
-using api::Delete;
 using api::Effect;
 using api::Emit;
 using api::Patch;
 using api::Plan;
-
-constexpr const char* kFinalizer = "external-provisioner.volume.kubernetes.io/finalizer";
 
 const api::PersistentVolumeClaim& claim(const ProvisionView& view) { return *view.claim; }
 
@@ -38,8 +35,7 @@ Emit event(const ProvisionView& view, std::string reason, std::string message, b
     return {view.key, claim(view).metadata.uid, is_warning, std::move(reason), std::move(message)};
 }
 
-// --- facts
-// ---------------------------------------------------------------------------------------------------------------
+// --- facts ---
 
 bool is_gone(const ProvisionView& view) { return !view.claim || view.claim->metadata.is_deleting(); }
 bool is_of_another(const ProvisionView& view) {
@@ -71,11 +67,13 @@ bool wants_sharing(const ProvisionView& view) {
 }
 bool lost_its_node(const ProvisionView& view) { return selected_node(view) != nullptr && target(view) == nullptr; }
 bool has_no_node(const ProvisionView& view) { return target(view) == nullptr; }
+bool chosen_node_cannot(const ProvisionView& view) {
+    return selected_node(view) != nullptr && view.failure && view.failure->is_final_here;
+}
 bool does_not_fit(const ProvisionView& view) { return target(view)->free() < claim(view).spec.request(); }
-bool is_chosen_by_scheduler(const ProvisionView& view) { return does_not_fit(view) && selected_node(view) != nullptr; }
+bool chosen_node_is_full(const ProvisionView& view) { return does_not_fit(view) && selected_node(view) != nullptr; }
 
-// --- wants
-// ---------------------------------------------------------------------------------------------------------------
+// --- wants ---
 
 Plan nothing(const ProvisionView&) { return api::settled(); }
 
@@ -102,19 +100,30 @@ Plan refuse_full(const ProvisionView& view) {
 }
 
 // Only this frees the choice of the node: the scheduler notices, and picks again.
-Plan reschedule(const ProvisionView& view) {
+Plan reschedule(const ProvisionView& view, const std::string& why) {
+    json::Value annotations = json::Object{
+        {kSelectedNode, nullptr}
+    };
     json::Value patch = json::Object{
-        {"metadata", json::Object{{"annotations", json::Object{{kSelectedNode, nullptr}}}}}
+        {"metadata", json::Object{{"annotations", std::move(annotations)}}}
     };
     Plan plan = api::want(Patch{view.key, api::Part::object, std::move(patch), claim(view).metadata.uid});
-    plan.add(event(
-        view,
-        "ProvisioningFailed",
-        "node \"" + *selected_node(view) + "\" is gone or has no room for " +
-            quantity_of(claim(view).spec.request()).written + ": the scheduler chooses again",
-        true
-    ));
+    plan.add(event(view, "ProvisioningFailed", why + ": the scheduler chooses again", true));
     return plan;
+}
+Plan reschedule_from_lost_node(const ProvisionView& view) {
+    return reschedule(view, "node \"" + *selected_node(view) + "\" does not exist");
+}
+Plan reschedule_from_failing_node(const ProvisionView& view) { return reschedule(view, view.failure->message); }
+Plan reschedule_from_full_node(const ProvisionView& view) {
+    const std::string size = quantity_of(claim(view).spec.request()).written;
+    return reschedule(view, "node \"" + *selected_node(view) + "\" has no room for " + size);
+}
+
+// As it was written.
+std::string size_of(const api::PersistentVolumeClaim& c) {
+    const auto it = c.spec.resources.requests.find("storage");
+    return it == c.spec.resources.requests.end() ? "0" : it->second.written;
 }
 
 json::Value volume_document(const ProvisionView& view, const NodeRoom& node) {
@@ -122,7 +131,7 @@ json::Value volume_document(const ProvisionView& view, const NodeRoom& node) {
     const std::string name = volume_name_for(c.metadata.uid);
     json::Array modes, finalizers, values, terms, expressions;
     for (const std::string& mode : c.spec.access_modes) modes.push_back(json::Value(mode));
-    finalizers.push_back(kFinalizer);
+    finalizers.push_back(kProvisionerFinalizer);
     values.push_back(json::Value(node.name));
     expressions.push_back(json::Object{
         {"key",      "kubernetes.io/hostname"},
@@ -143,7 +152,7 @@ json::Value volume_document(const ProvisionView& view, const NodeRoom& node) {
          }                               },
         {"spec",
          json::Object{
-             {"capacity", json::Object{{"storage", c.spec.resources.requests.at("storage").written}}},
+             {"capacity", json::Object{{"storage", size_of(c)}}},
              {"accessModes", std::move(modes)},
              {"volumeMode", c.spec.is_block() ? "Block" : "Filesystem"},
              {"storageClassName", class_of(c)},
@@ -159,22 +168,15 @@ json::Value volume_document(const ProvisionView& view, const NodeRoom& node) {
 Plan make(const ProvisionView& view) {
     const NodeRoom& node = *target(view);
     const std::string name = volume_name_for(claim(view).metadata.uid);
-    Plan plan = api::want(event(
-        view,
-        "Provisioning",
-        "External provisioner is provisioning volume for claim \"" + claim(view).metadata.ns + "/" +
-            claim(view).metadata.name + "\""
-    ));
-    plan.add(Effect{
-        "make volume",
-        name + " on " + node.name,
-        json::Object{
-                     {"node", node.name},
-                     {"volume", name},
-                     {"size", claim(view).spec.request().value},
-                     {"block", claim(view).spec.is_block()}
-        }
-    });
+    Plan plan;
+    if (view.failure) plan.add(event(view, "ProvisioningFailed", view.failure->message, true));
+    json::Object args{
+        {"node",   node.name                       },
+        {"volume", name                            },
+        {"size",   claim(view).spec.request().value},
+        {"block",  claim(view).spec.is_block()     },
+    };
+    plan.add(Effect{"make volume", name + " on " + node.name, std::move(args)});
     plan.add(api::Create{volume_document(view, node)});
     plan.add(event(view, "ProvisioningSucceeded", "Successfully provisioned volume " + name));
     return plan;
@@ -183,10 +185,10 @@ Plan make(const ProvisionView& view) {
 Plan grow(const ProvisionView& view) {
     const std::string node = node_of(*view.volume);
     const std::string& name = view.volume->metadata.name;
-    const Quantity& wanted = claim(view).spec.resources.requests.at("storage");
+    const std::string wanted = size_of(claim(view));
     const NodeRoom* room = room_named(view, node);
     if (room == nullptr || room->free() + capacity_of(*view.volume) < claim(view).spec.request()) {
-        return refuse(view, "node \"" + node + "\" has no room to grow the volume to " + wanted.written);
+        return refuse(view, "node \"" + node + "\" has no room to grow the volume to " + wanted);
     }
     Plan plan = api::want(Effect{
         "grow volume",
@@ -196,7 +198,7 @@ Plan grow(const ProvisionView& view) {
     plan.add(Patch{
         {&api::kVolume, "", name},
         api::Part::object,
-        json::Object{{"spec", json::Object{{"capacity", json::Object{{"storage", wanted.written}}}}}},
+        json::Object{{"spec", json::Object{{"capacity", json::Object{{"storage", wanted}}}}}},
         view.volume->metadata.uid
     });
     return plan;
@@ -212,81 +214,21 @@ Plan show_capacity(const ProvisionView& view) {
 }
 
 constexpr api::Rule<ProvisionView> kProvisionRules[] = {
-    {"K-60", "gone",                            is_gone,                    nothing        },
-    {"K-60", "another-provisioners-class",      is_of_another,              nothing        },
-    {"K-61", "grown-claim-grows-its-volume",    has_grown,                  grow           },
-    {"K-61", "grown-volume-shows-on-its-claim", shows_old_capacity,         show_capacity  },
-    {"K-60", "nobody-asked",                    is_not_asked,               nothing        },
-    {"K-60", "no-node-was-chosen",              awaits_node,                nothing        },
-    {"K-61", "made-already",                    is_made,                    nothing        },
-    {"K-70", "selectors-are-not-for-us",        has_selector,               refuse_selector},
-    {"K-70", "local-volumes-are-not-shared",    wants_sharing,              refuse_sharing },
-    {"K-63", "chosen-node-is-gone",             lost_its_node,              reschedule     },
-    {"K-63", "no-node-at-all",                  has_no_node,                refuse_no_node },
-    {"K-63", "chosen-node-is-full",             is_chosen_by_scheduler,     reschedule     },
-    {"K-63", "no-node-has-room",                does_not_fit,               refuse_full    },
-    {"K-61", "volume-is-made-and-announced",    api::always<ProvisionView>, make           },
-};
-
-// --- reclaim
-// -------------------------------------------------------------------------------------------------------------
-
-bool volume_is_gone(const ReclaimView& view) { return !view.volume; }
-bool is_not_ours(const ReclaimView& view) {
-    const std::string* by = view.volume->metadata.annotation(kProvisionedBy);
-    return by == nullptr || *by != kProvisioner;
-}
-bool is_released(const ReclaimView& view) {
-    return view.volume->status.phase == "Released" && view.volume->spec.reclaim_policy == "Delete" &&
-           !view.volume->metadata.is_deleting();
-}
-bool is_deleted(const ReclaimView& view) {
-    return view.volume->metadata.is_deleting() && view.volume->status.phase != "Bound" &&
-           view.volume->metadata.has_finalizer(kFinalizer);
-}
-
-Plan leave(const ReclaimView&) { return api::settled(); }
-
-std::optional<Effect> remove_data(const ReclaimView& view) {
-    if (!view.node_exists || view.volume->spec.reclaim_policy != "Delete") return {};
-    const std::string node = node_of(*view.volume);
-    return Effect{
-        "delete volume",
-        view.volume->metadata.name + " on " + node,
-        json::Object{{"node", node}, {"volume", view.volume->metadata.name}}
-    };
-}
-
-Plan remove(const ReclaimView& view) {
-    Plan plan;
-    if (auto effect = remove_data(view)) plan.add(std::move(*effect));
-    plan.add(Delete{view.key, view.volume->metadata.uid});
-    return plan;
-}
-
-Plan let_go(const ReclaimView& view) {
-    Plan plan;
-    if (auto effect = remove_data(view)) plan.add(std::move(*effect));
-    json::Array left;
-    for (const std::string& finalizer : view.volume->metadata.finalizers) {
-        if (finalizer != kFinalizer) left.push_back(json::Value(finalizer));
-    }
-    plan.add(Patch{
-        view.key,
-        api::Part::object,
-        json::Object{{"metadata", json::Object{{"finalizers", std::move(left)}}}},
-        view.volume->metadata.uid,
-        view.volume->metadata.resource_version
-    });
-    return plan;
-}
-
-constexpr api::Rule<ReclaimView> kReclaimRules[] = {
-    {"K-64", "gone",                       volume_is_gone,           leave },
-    {"K-64", "not-ours",                   is_not_ours,              leave },
-    {"K-64", "released-volume-is-deleted", is_released,              remove},
-    {"K-64", "deleted-volume-is-let-go",   is_deleted,               let_go},
-    {"K-64", "in-use",                     api::always<ReclaimView>, leave },
+    {"K-60", "gone",                            is_gone,                    nothing                     },
+    {"K-60", "another-provisioners-class",      is_of_another,              nothing                     },
+    {"K-61", "grown-claim-grows-its-volume",    has_grown,                  grow                        },
+    {"K-61", "grown-volume-shows-on-its-claim", shows_old_capacity,         show_capacity               },
+    {"K-60", "nobody-asked",                    is_not_asked,               nothing                     },
+    {"K-60", "no-node-was-chosen",              awaits_node,                nothing                     },
+    {"K-61", "made-already",                    is_made,                    nothing                     },
+    {"K-70", "selectors-are-not-for-us",        has_selector,               refuse_selector             },
+    {"K-70", "local-volumes-are-not-shared",    wants_sharing,              refuse_sharing              },
+    {"K-63", "chosen-node-is-gone",             lost_its_node,              reschedule_from_lost_node   },
+    {"K-63", "chosen-node-cannot",              chosen_node_cannot,         reschedule_from_failing_node},
+    {"K-63", "no-node-at-all",                  has_no_node,                refuse_no_node              },
+    {"K-63", "chosen-node-is-full",             chosen_node_is_full,        reschedule_from_full_node   },
+    {"K-63", "no-node-has-room",                does_not_fit,               refuse_full                 },
+    {"K-61", "volume-is-made-and-announced",    api::always<ProvisionView>, make                        },
 };
 
 }  // namespace
@@ -309,7 +251,5 @@ std::string node_of(const api::PersistentVolume& volume) {
 }
 
 api::Plan provision(const ProvisionView& view) { return api::first_match(kProvisionRules, view); }
-
-api::Plan reclaim(const ReclaimView& view) { return api::first_match(kReclaimRules, view); }
 
 }  // namespace berth::solo

@@ -7,6 +7,9 @@
 
 namespace berth::solo {
 
+/// Keeps a volume object until its data is gone.
+inline constexpr const char* kProvisionerFinalizer = "external-provisioner.volume.kubernetes.io/finalizer";
+
 /// A node as the provisioner counts it.
 struct NodeRoom {
     std::string name;
@@ -18,6 +21,13 @@ struct NodeRoom {
     [[nodiscard]] Bytes free() const { return capacity - used - spooled; }
 };
 
+/// How the last try of an effect ended.
+struct VolumeFailure {
+    std::string message;
+    bool is_final_here = false;  ///< this node cannot do it, another may
+    bool operator==(const VolumeFailure&) const = default;
+};
+
 struct ProvisionView {
     api::Key key;
     std::optional<api::PersistentVolumeClaim> claim;
@@ -25,6 +35,7 @@ struct ProvisionView {
     std::optional<api::PersistentVolume>
         volume;  ///< pvc-<UID>, when it exists already; or the one the claim is bound to
     std::vector<NodeRoom> nodes;
+    std::optional<VolumeFailure> failure;
 };
 /// Effects: "make volume" {node, volume, size, block}; "grow volume" {node, volume, size}.
 api::Plan provision(const ProvisionView& view);
@@ -33,6 +44,7 @@ struct ReclaimView {
     api::Key key;
     std::optional<api::PersistentVolume> volume;
     bool node_exists = true;
+    std::optional<VolumeFailure> failure;
 };
 /// Effects: "delete volume" {node, volume}.
 api::Plan reclaim(const ReclaimView& view);

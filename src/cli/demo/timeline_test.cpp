@@ -1,0 +1,81 @@
+// Rows: what the demo says about one change of one object.
+#include "cli/demo/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+namespace berth::cli {
+namespace {
+
+TEST(Timeline, SaysWhatChanged) {
+    struct Row {
+        const api::Kind& kind;
+        std::string before;  // JSON; "" = not there
+        std::string after;
+        std::vector<std::string> steps;
+    };
+    const std::string name = R"("metadata":{"name":"db"})";
+    const std::string importer = R"("metadata":{"name":"importer-db"})";
+    const std::string provisioning =
+        R"("metadata":{"name":"virt-launcher-db-x","annotations":{"kubevirt.io/ephemeral-provisioning":"true"}})";
+    const std::string chosen = R"("metadata":{"name":"db","annotations":{"volume.kubernetes.io/selected-node":"n2"}})";
+    const std::string volume =
+        R"({"metadata":{"name":"pv"},"spec":{"claimRef":{"name":"db"},"nodeAffinity":{"required":)"
+        R"({"nodeSelectorTerms":[{"matchExpressions":[{"values":["n1"]}]}]}}}})";
+    const auto with = [](const std::string& metadata, const std::string& rest) {
+        return "{" + metadata + "," + rest + "}";
+    };
+    const auto progress = [&](const std::string& p) {
+        return with(name, R"("status":{"phase":"ImportInProgress","progress":")" + p + R"("})");
+    };
+    const Row rows[] = {
+        {api::kVirtualMachine, "", "{" + name + "}", {"vm/db created"}},
+        {api::kVirtualMachine,
+         "{" + name + "}",
+         with(name, R"("status":{"printableStatus":"Running"})"),
+         {"vm/db is Running"}},
+        {api::kVmi,
+         "{" + name + "}",
+         with(name, R"("status":{"phase":"Running","nodeName":"n1"})"),
+         {"guest started on n1"}},
+        {api::kVmi, "{" + name + "}", "", {"vmi/db is gone"}},
+        {api::kDataVolume,
+         "{" + name + "}",
+         with(name, R"("status":{"phase":"WaitForFirstConsumer"})"),
+         {"dv/db waits for the first consumer of its claim"}},
+        {api::kDataVolume, "{" + name + "}", progress("N/A"), {"dv/db is being filled"}},
+        {api::kDataVolume, progress("N/A"), progress("26.10%"), {"dv/db: 26.10% imported"}},
+        {api::kDataVolume, progress("26.10%"), progress("49.90%"), {}},
+        {api::kDataVolume, progress("49.90%"), progress("100.0%"), {"dv/db: 100.0% imported"}},
+        {api::kDataVolume,
+         progress("100.0%"),
+         with(name, R"("status":{"phase":"Succeeded","progress":"100.0%"})"),
+         {"dv/db is filled"}},
+        {api::kClaim, "", "{" + name + "}", {"pvc/db created"}},
+        {api::kClaim, "{" + name + "}", "{" + chosen + "}", {"node n2 chosen for pvc/db"}},
+        {api::kClaim, "{" + chosen + "}", with(chosen, R"("status":{"phase":"Bound"})"), {"pvc/db bound"}},
+        {api::kVolume, "", volume, {"volume made on n1 for pvc/db"}},
+        {api::kVolume, volume, "", {"volume of pvc/db removed from n1"}},
+        {api::kPod, "", "{" + provisioning + "}", {"provisioning pod created"}},
+        {api::kPod,
+         "{" + provisioning + "}",
+         with(provisioning, R"("spec":{"nodeName":"n1"})"),
+         {"provisioning pod placed on n1"}},
+        {api::kPod, "{" + provisioning + "}", "", {"provisioning pod removed"}},
+        {api::kPod,
+         "{" + importer + "}",
+         with(importer, R"("status":{"phase":"Succeeded"})"),
+         {"worker importer-db is done"}},
+        {api::kPod, "", "", {}},
+        {api::kNode, "", "{" + name + "}", {}},
+    };
+    for (const Row& row : rows) {
+        SCOPED_TRACE(row.before + " -> " + row.after);
+        std::optional<json::Value> before, after;
+        if (!row.before.empty()) before = json::parse(row.before).value();
+        if (!row.after.empty()) after = json::parse(row.after).value();
+        EXPECT_EQ(steps_between(row.kind, before ? &*before : nullptr, after ? &*after : nullptr), row.steps);
+    }
+}
+
+}  // namespace
+}  // namespace berth::cli
