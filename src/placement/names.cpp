@@ -8,8 +8,8 @@
 namespace berth::placement {
 namespace {
 
-constexpr std::size_t kNameMax = 253;   // a DNS subdomain
-constexpr std::size_t kLabelMax = 63;   // a DNS label, a label's value
+constexpr std::size_t kNameMax = 253;  // a DNS subdomain
+constexpr std::size_t kLabelMax = 63;  // a DNS label, a label's value
 constexpr std::string_view kPrefix = "virt-launcher-";
 
 api::OwnerReference reference(const api::Kind& kind, const api::ObjectMeta& meta) {
@@ -51,6 +51,14 @@ std::string revision_name(const Uid& vm, std::int64_t generation) {
     return "revision-start-vm-" + vm.value + "-" + std::to_string(generation);
 }
 
+std::string uuid_from(std::string_view seed) {
+    std::string hex = sha1_hex(seed).substr(0, 32);
+    hex[12] = '5';  // a version 5 UUID: made from a name
+    hex[16] = "89ab"[static_cast<unsigned>(hex[16]) % 4];
+    return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) + "-" +
+           hex.substr(20);
+}
+
 bool is_temp(const api::Pod& pod) { return pod.metadata.annotations.contains(kTempPod); }
 
 api::Key key_of(const api::VirtualMachine& vm) { return {&api::kVirtualMachine, vm.metadata.ns, vm.metadata.name}; }
@@ -62,7 +70,10 @@ api::OwnerReference owned_by(const api::VirtualMachineInstance& vmi) { return re
 
 template <class T>
 json::Value document_of(const api::Kind& kind, const T& object) {
-    json::Object document{{"apiVersion", kind.api_version()}, {"kind", kind.kind}};
+    json::Object document{
+        {"apiVersion", kind.api_version()},
+        {"kind",       kind.kind         }
+    };
     const json::Value encoded = api::encode(object);
     for (const auto& [key, value] : encoded.get_object()) document[key] = value;
     return document;

@@ -1,5 +1,5 @@
-// Wire names of the placement rules: labels, annotations, finalizers, condition types and reasons, and computed object names.
-// Contract: docs/spec/placement.md 1.5, 2.9; design: children have names computed from what they are.
+// Wire names of the placement rules: labels, annotations, finalizers, condition types and reasons, and computed object
+// names. Contract: docs/spec/placement.md 1.5, 2.9; design: children have names computed from what they are.
 #pragma once
 
 #include <string>
@@ -38,8 +38,8 @@ inline constexpr const char* kVmiFinalizer = "kubevirt.io/foregroundDeleteVirtua
 inline constexpr const char* kVmFinalizer = "kubevirt.io/virtualMachineControllerFinalize";
 inline constexpr const char* kOrphanFinalizer = "orphan";
 
-/// "virt-launcher-<vmi>-<5 characters>": a function of the VMI's UID, what the pod is for ("temp", "real") and its claims,
-/// so a repeated create meets its own pod and never makes a second guest.
+/// "virt-launcher-<vmi>-<5 characters>": a function of the VMI's UID, what the pod is for ("temp", "real") and its
+/// claims, so a repeated create meets its own pod and never makes a second guest.
 std::string pod_name(const api::VirtualMachineInstance& vmi, std::string_view role, std::vector<Uid> claims);
 
 /// The value of label vmi.kubevirt.io/id: the VMI's name, shortened to 63 characters with a hash.
@@ -50,6 +50,9 @@ std::string hostname_of(const api::VirtualMachineInstance& vmi);
 
 /// "revision-start-vm-<VM UID>-<generation>"
 std::string revision_name(const Uid& vm, std::int64_t generation);
+
+/// A UUID that is always the same for the same seed.
+std::string uuid_from(std::string_view seed);
 
 bool is_temp(const api::Pod& pod);
 

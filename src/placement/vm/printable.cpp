@@ -9,6 +9,7 @@ namespace {
 struct Seen {
     const View& view;
     const Pass& pass;
+    const std::optional<api::StartFailure>& start_failure;
 };
 
 bool vmi_condition(const Seen& seen, std::string_view type, std::string_view reason) {
@@ -16,7 +17,9 @@ bool vmi_condition(const Seen& seen, std::string_view type, std::string_view rea
     const api::Condition* condition = api::find_condition(seen.view.vmi->status.conditions, type);
     return condition != nullptr && condition->status == "False" && condition->reason == reason;
 }
-bool vmi_is(const Seen& seen, std::string_view phase) { return seen.view.vmi != nullptr && seen.view.vmi->status.phase == phase; }
+bool vmi_is(const Seen& seen, std::string_view phase) {
+    return seen.view.vmi != nullptr && seen.view.vmi->status.phase == phase;
+}
 bool is_idle(const Seen& seen) { return (!has_vmi(seen.view) || vmi_is_final(seen.view)) && !seen.pass.starts; }
 
 bool is_terminating(const Seen& seen) { return is_deleted(seen.view); }
@@ -26,9 +29,12 @@ bool is_stopping(const Seen& seen) {
 bool is_migrating(const Seen& seen) {
     if (!has_vmi(seen.view)) return false;
     const json::Value& state = seen.view.vmi->status.migration_state;
-    return json::find(state, "/startTimestamp") != nullptr && !json::bool_at(state, "/completed") && !json::bool_at(state, "/failed");
+    return json::find(state, "/startTimestamp") != nullptr && !json::bool_at(state, "/completed") &&
+           !json::bool_at(state, "/failed");
 }
-bool is_paused(const Seen& seen) { return vmi_is(seen, "Running") && has_condition(seen.view.vmi->status.conditions, "Paused", "True"); }
+bool is_paused(const Seen& seen) {
+    return vmi_is(seen, "Running") && has_condition(seen.view.vmi->status.conditions, "Paused", "True");
+}
 bool is_running(const Seen& seen) { return vmi_is(seen, "Running"); }
 bool lacks_claim(const Seen& seen) { return vmi_condition(seen, "Synchronized", "FailedPvcNotFound"); }
 
@@ -63,8 +69,7 @@ bool is_starting(const Seen& seen) {
 }
 bool is_crash_looping(const Seen& seen) {
     const std::string strategy = run_strategy(*seen.view.vm);
-    const auto& failure = seen.view.vm->status.start_failure;
-    return is_idle(seen) && failure && failure->consecutive_fail_count > 0 &&
+    return is_idle(seen) && seen.start_failure && seen.start_failure->consecutive_fail_count > 0 &&
            (strategy == "Always" || strategy == "RerunOnFailure" || strategy == "Once");
 }
 bool awaits_receiver(const Seen& seen) {
@@ -100,8 +105,10 @@ constexpr Word kWords[] = {
 
 }  // namespace
 
-std::string printable_status(const View& view, const Pass& pass) {
-    const Seen seen{view, pass};
+std::string printable_status(
+    const View& view, const Pass& pass, const std::optional<api::StartFailure>& start_failure
+) {
+    const Seen seen{view, pass, start_failure};
     return std::string(std::ranges::find_if(kWords, [&](const Word& w) { return w.when(seen); })->word);
 }
 

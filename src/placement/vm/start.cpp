@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "base/hash.hpp"
 #include "placement/names.hpp"
 #include "placement/vm/facts.hpp"
 
@@ -12,12 +11,12 @@ namespace {
 json::Value owner_reference(const api::VirtualMachine& vm) {
     const api::OwnerReference owner = owned_by(vm);
     return json::Object{
-        {"apiVersion", owner.api_version},
-        {"kind", owner.kind},
-        {"name", owner.name},
-        {"uid", owner.uid.value},
-        {"controller", true},
-        {"blockOwnerDeletion", true},
+        {"apiVersion",         owner.api_version},
+        {"kind",               owner.kind       },
+        {"name",               owner.name       },
+        {"uid",                owner.uid.value  },
+        {"controller",         true             },
+        {"blockOwnerDeletion", true             },
     };
 }
 
@@ -51,23 +50,20 @@ json::Value fixed_part(json::Value spec) {
 
 }  // namespace
 
-std::string firmware_uuid(const Uid& vm) {
-    std::string hex = sha1_hex("firmware " + vm.value).substr(0, 32);
-    hex[12] = '5';  // a version 5 UUID: made from a name
-    hex[16] = "89ab"[static_cast<unsigned>(hex[16]) % 4];
-    return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) + "-" + hex.substr(20);
-}
-
 json::Value vmi_for(const View& view) {
     const api::VirtualMachine& vm = *view.vm;
-    json::Value out = json::Object{{"apiVersion", api::kVmi.api_version()}, {"kind", api::kVmi.kind}};
+    json::Value out = json::Object{
+        {"apiVersion", api::kVmi.api_version()},
+        {"kind",       api::kVmi.kind         }
+    };
     json::Object annotations = copied(*view.document, "/spec/template/metadata/annotations").get_object();
     annotations[kVmGeneration] = std::to_string(vm.metadata.generation);
     annotations[kLatestApiVersion] = "v1";
     annotations[kStorageApiVersion] = "v1";
     if (run_strategy(vm) == "WaitAsReceiver") annotations[kCreateMigrationTarget] = "true";
     json::set(
-        out, "/metadata",
+        out,
+        "/metadata",
         json::Object{
             {"name", vm.metadata.name},
             {"namespace", vm.metadata.ns},
@@ -75,45 +71,52 @@ json::Value vmi_for(const View& view) {
             {"annotations", std::move(annotations)},
             {"ownerReferences", json::Array{owner_reference(vm)}},
             {"finalizers", json::Array{json::Value(kVmFinalizer)}},
-        }
+    }
     );
     json::set(out, "/spec", copied(*view.document, "/spec/template/spec"));
     if (json::text_at(out, "/spec/domain/firmware/uuid").empty()) {
-        json::set(out, "/spec/domain/firmware/uuid", json::Value(firmware_uuid(vm.metadata.uid)));
+        json::set(out, "/spec/domain/firmware/uuid", json::Value(uuid_from("firmware " + vm.metadata.uid.value)));
     }
     if (const api::StateChangeRequest* request = start_request(view); request != nullptr) {
         const auto paused = request->data.find("paused");
-        if (paused != request->data.end() && paused->second == "true") json::set(out, "/spec/startStrategy", json::Value("Paused"));
+        if (paused != request->data.end() && paused->second == "true")
+            json::set(out, "/spec/startStrategy", json::Value("Paused"));
     }
-    json::set(out, "/status/virtualMachineRevisionName", json::Value(revision_name(vm.metadata.uid, vm.metadata.generation)));
+    json::set(
+        out, "/status/virtualMachineRevisionName", json::Value(revision_name(vm.metadata.uid, vm.metadata.generation))
+    );
     return out;
 }
 
 json::Value revision_for(const View& view) {
     const api::VirtualMachine& vm = *view.vm;
     return json::Object{
-        {"apiVersion", api::kControllerRevision.api_version()},
-        {"kind", api::kControllerRevision.kind},
+        {"apiVersion", api::kControllerRevision.api_version()                 },
+        {"kind",       api::kControllerRevision.kind                          },
         {"metadata",
          json::Object{
              {"name", revision_name(vm.metadata.uid, vm.metadata.generation)},
              {"namespace", vm.metadata.ns},
              {"ownerReferences", json::Array{owner_reference(vm)}},
-         }},
-        {"data", json::Object{{"spec", copied(*view.document, "/spec")}}},
-        {"revision", vm.metadata.generation},
+         }                                                                    },
+        {"data",       json::Object{{"spec", copied(*view.document, "/spec")}}},
+        {"revision",   vm.metadata.generation                                 },
     };
 }
 
 bool has_revision(const View& view) {
     const std::string wanted = revision_name(view.vm->metadata.uid, view.vm->metadata.generation);
-    return std::ranges::any_of(view.revisions, [&](const api::ControllerRevision* r) { return r->metadata.name == wanted; });
+    return std::ranges::any_of(view.revisions, [&](const api::ControllerRevision* r) {
+        return r->metadata.name == wanted;
+    });
 }
 
 bool needs_restart(const View& view) {
     if (view.vmi == nullptr || view.vmi->is_final() || view.vmi->metadata.is_deleting()) return false;
     const std::string& started_with = view.vmi->status.virtual_machine_revision_name;
-    const auto it = std::ranges::find_if(view.revisions, [&](const api::ControllerRevision* r) { return r->metadata.name == started_with; });
+    const auto it = std::ranges::find_if(view.revisions, [&](const api::ControllerRevision* r) {
+        return r->metadata.name == started_with;
+    });
     if (it == view.revisions.end()) return false;
     const json::Value before = fixed_part(copied((*it)->data, "/spec/template/spec"));
     const json::Value now = fixed_part(copied(*view.document, "/spec/template/spec"));

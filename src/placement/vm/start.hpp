@@ -14,7 +14,4 @@ bool has_revision(const View& view);
 /// Plugged volumes do not count: they reach it by themselves.
 bool needs_restart(const View& view);
 
-/// A UUID that is always the same for the same VM.
-std::string firmware_uuid(const Uid& vm);
-
 }  // namespace berth::placement::vm

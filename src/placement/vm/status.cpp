@@ -1,6 +1,7 @@
-// The whole status of a VM, computed from the view and what the pass does. Contract: docs/spec/placement.md V-40 to V-44
-#include "placement/conditions.hpp"
+// The whole status of a VM, computed from the view and what the pass does. Contract: docs/spec/placement.md V-40 to
+// V-44
 #include "base/hash.hpp"
+#include "placement/conditions.hpp"
 #include "placement/names.hpp"
 #include "placement/vm/facts.hpp"
 #include "placement/vm/start.hpp"
@@ -15,15 +16,22 @@ bool is_own(std::string_view type) {
 }
 
 api::Condition ready_condition(const View& view) {
-    if (view.vmi == nullptr) return {.type = "Ready", .status = "False", .reason = "VMINotExists", .message = "VMI does not exist"};
+    if (view.vmi == nullptr)
+        return {.type = "Ready", .status = "False", .reason = "VMINotExists", .message = "VMI does not exist"};
     const api::Condition* ready = api::find_condition(view.vmi->status.conditions, "Ready");
     if (ready != nullptr) return *ready;
-    return {.type = "Ready", .status = "False", .reason = "VMIConditionMissing", .message = "VMI is missing the Ready condition"};
+    return {
+        .type = "Ready",
+        .status = "False",
+        .reason = "VMIConditionMissing",
+        .message = "VMI is missing the Ready condition"
+    };
 }
 
 void mirror_conditions(const View& view, const Pass& pass, std::vector<api::Condition>& conditions) {
     std::erase_if(conditions, [&](const api::Condition& condition) {
-        return !is_own(condition.type) && (view.vmi == nullptr || api::find_condition(view.vmi->status.conditions, condition.type) == nullptr);
+        return !is_own(condition.type) &&
+               (view.vmi == nullptr || api::find_condition(view.vmi->status.conditions, condition.type) == nullptr);
     });
     api::Condition ready = ready_condition(view);
     if (!ready.last_transition_time) ready.last_transition_time = view.now;
@@ -34,14 +42,28 @@ void mirror_conditions(const View& view, const Pass& pass, std::vector<api::Cond
         }
     }
     if (pass.outcome.error) {
-        refresh_condition(conditions, {.type = "Failure", .status = "True", .reason = pass.outcome.error->reason, .message = pass.outcome.error->message, .last_transition_time = view.now});
+        refresh_condition(
+            conditions,
+            {.type = "Failure",
+             .status = "True",
+             .reason = pass.outcome.error->reason,
+             .message = pass.outcome.error->message,
+             .last_transition_time = view.now}
+        );
     } else {
         remove_condition(conditions, "Failure");
     }
     if (pass.starts || view.vmi == nullptr) {
         remove_condition(conditions, "RestartRequired");
     } else if (needs_restart(view)) {
-        update_condition(conditions, {.type = "RestartRequired", .status = "True", .reason = "RestartRequired", .message = "a non-live-updatable field was changed in the template spec", .last_transition_time = view.now});
+        update_condition(
+            conditions,
+            {.type = "RestartRequired",
+             .status = "True",
+             .reason = "RestartRequired",
+             .message = "a non-live-updatable field was changed in the template spec",
+             .last_transition_time = view.now}
+        );
     }
 }
 
@@ -77,7 +99,8 @@ std::optional<api::StartFailure> start_failure(const View& view) {
     out.last_failed_vmi_uid = view.vmi->metadata.uid;
     // Rules draw no lots: the jitter, up to half of the pause, is a function of the machine that failed.
     const std::int64_t pause = 10 * out.consecutive_fail_count * out.consecutive_fail_count;
-    const auto jitter = static_cast<std::int64_t>(fnv1a64(view.vmi->metadata.uid.value) % static_cast<std::uint64_t>(pause / 2 + 1));
+    const auto jitter =
+        static_cast<std::int64_t>(fnv1a64(view.vmi->metadata.uid.value) % static_cast<std::uint64_t>(pause / 2 + 1));
     const std::int64_t seconds = std::min(view.config->max_crash_loop_backoff_seconds, pause + jitter);
     // Wire times have whole seconds, cut off: never earlier than the contract's least pause.
     out.retry_after_timestamp = std::chrono::ceil<std::chrono::seconds>(view.now + std::chrono::seconds(seconds));
@@ -97,12 +120,13 @@ api::VmStatus status(const View& view, const Pass& pass) {
     if (view.vmi != nullptr) out.run_strategy = run_strategy(*view.vm);
     out.desired_generation = view.vm->metadata.generation;
     const std::string* generation = view.vmi == nullptr ? nullptr : view.vmi->metadata.annotation(kVmGeneration);
-    if (generation != nullptr && !generation->empty() && generation->find_first_not_of("0123456789") == std::string::npos) {
+    if (generation != nullptr && !generation->empty() &&
+        generation->find_first_not_of("0123456789") == std::string::npos) {
         out.observed_generation = std::stoll(*generation);
     } else {
         out.observed_generation = view.vm->metadata.generation;
     }
-    out.printable_status = printable_status(view, pass);
+    out.printable_status = printable_status(view, pass, out.start_failure);
     return out;
 }
 

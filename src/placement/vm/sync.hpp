@@ -8,8 +8,8 @@ namespace berth::placement::vm {
 /// What a pass decides that the status must know.
 struct Pass {
     Outcome outcome;
-    bool starts = false;  ///< creates the VMI
-    bool stops = false;   ///< deletes the VMI
+    bool starts = false;          ///< creates the VMI
+    bool stops = false;           ///< deletes the VMI
     bool restarts_later = false;  ///< appends a Start request: the strategy reruns a machine that failed
 };
 
@@ -18,8 +18,8 @@ Pass sync(const View& view);
 /// The status as it should be, computed from the view and what the pass does.
 api::VmStatus status(const View& view, const Pass& pass);
 
-/// status.printableStatus (docs/spec/placement.md 1.2).
-std::string printable_status(const View& view, const Pass& pass);
+/// status.printableStatus (docs/spec/placement.md 1.2), with the start failures as counted by this pass.
+std::string printable_status(const View& view, const Pass& pass, const std::optional<api::StartFailure>& start_failure);
 
 /// Both together: status first, so that a failure is counted before its machine is deleted.
 api::Plan plan(const View& view);

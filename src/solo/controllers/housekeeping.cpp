@@ -1,68 +1,89 @@
 #include "solo/controllers/housekeeping.hpp"
 
-#include "api/core.hpp"
-#include "solo/rules/housekeeping/housekeeping.hpp"
-
-#include <set>
+#include "api/codec.hpp"
+#include "solo/controllers/graph.hpp"
 
 namespace berth::solo {
 namespace {
 
 using kube::WorkKey;
 
-// Every object by UID, who owns whom, and what is in which namespace.
-struct Graph {
-    struct Entry {
-        WorkKey key;
-        api::ObjectMeta meta;
-    };
-    std::map<Uid, Entry> objects;
-    std::map<Uid, std::set<Uid>> dependents;
-    std::map<std::string, std::set<Uid>> in_namespace;
-    std::map<WorkKey, Uid> by_key;
+bool is_collected(const api::Kind& kind) { return !(kind == api::kEvent) && kind.group != "events.k8s.io"; }
 
-    void put(const api::Kind& kind, const api::ObjectMeta& meta) {
-        remove(meta.uid);
-        const WorkKey key{&kind, meta.ns, meta.name};
-        objects[meta.uid] = {key, meta};
-        by_key[key] = meta.uid;
-        for (const api::OwnerReference& owner : meta.owner_references) dependents[owner.uid].insert(meta.uid);
-        if (!meta.ns.empty()) in_namespace[meta.ns].insert(meta.uid);
+// --- garbage collection ---
+
+struct Collector {
+    explicit Collector(kube::Engine& e) : engine(e) {}
+
+    kube::Engine& engine;
+    Graph graph;
+    kube::Engine::Enqueue enqueue;
+
+    void changed(const api::Kind& kind, const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        if (before != nullptr && (after == nullptr || after->uid != before->uid)) gone(*before);
+        if (after == nullptr) return;
+        graph.put(kind, *after);
+        if (!after->owner_references.empty() || after->is_deleting()) enqueue({&kind, after->ns, after->name});
     }
 
-    void remove(const Uid& uid) {
-        const auto it = objects.find(uid);
-        if (it == objects.end()) return;
-        for (const api::OwnerReference& owner : it->second.meta.owner_references) dependents[owner.uid].erase(uid);
-        in_namespace[it->second.meta.ns].erase(uid);
-        const auto known = by_key.find(it->second.key);
-        if (known != by_key.end() && known->second == uid) by_key.erase(known);
-        objects.erase(it);
-    }
-
-    [[nodiscard]] GarbageView view_of(const WorkKey& key) const {
-        GarbageView view;
-        view.key = key;
-        const auto known = by_key.find(key);
-        if (known == by_key.end()) return view;
-        view.object = objects.at(known->second).meta;
-        for (const api::OwnerReference& owner : view.object->owner_references) {
-            const auto it = objects.find(owner.uid);
-            // An owner is looked for in the object's own namespace or in the cluster's scope.
-            view.owner_exists.push_back(
-                it != objects.end() && (it->second.key.ns.empty() || it->second.key.ns == key.ns)
-            );
+    void gone(const api::ObjectMeta& object) {
+        const std::vector<const Graph::Entry*> orphans = graph.dependents_of(object.uid);
+        if (!orphans.empty()) graph.confirm_absent(object.uid);
+        for (const Graph::Entry* one : orphans) enqueue(one->key);
+        for (const api::OwnerReference& owner : object.owner_references) {
+            if (const Graph::Entry* one = graph.find(owner.uid)) enqueue(one->key);
         }
-        const auto owned = dependents.find(known->second);
-        if (owned == dependents.end()) return view;
-        for (const Uid& uid : owned->second) view.dependents.emplace_back(objects.at(uid).key, objects.at(uid).meta);
-        return view;
+        graph.remove(object.uid);
+    }
+
+    Task<Result<void>> look_for_owners(api::Effect effect) {
+        const WorkKey dependent{&api::kPod, std::string(json::text_at(effect.args, "/namespace")), ""};
+        for (const json::Value& one : effect.args.at("owners").as_array()) {
+            api::OwnerReference owner;
+            owner.api_version = json::text_at(one, "/apiVersion");
+            owner.kind = json::text_at(one, "/kind");
+            owner.name = json::text_at(one, "/name");
+            owner.uid.value = json::text_at(one, "/uid");
+            WorkKey key = owner_key(owner, dependent);
+            if (key.kind == nullptr) continue;
+            const Result<kube::Document> found = co_await engine.api().get(std::move(key));
+            if (!found && found.error().kind != ErrorKind::not_found) co_return std::unexpected(found.error());
+            const bool is_absent = !found || json::text_at(**found, "/metadata/uid") != owner.uid.value;
+            if (!is_absent) continue;  // a cache lags: it will show the owner
+            graph.confirm_absent(owner.uid);
+            for (const Graph::Entry* orphan : graph.dependents_of(owner.uid)) enqueue(orphan->key);
+        }
+        co_return Result<void>();
     }
 };
 
-bool is_collected(const api::Kind& kind) { return !(kind == api::kEvent) && kind.group != "events.k8s.io"; }
+std::shared_ptr<Collector> add_collector(kube::Engine& engine) {
+    const auto state = std::make_shared<Collector>(engine);
+    kube::Controller controller;
+    controller.name = "garbage-collector";
+    controller.user = {"system:serviceaccount:kube-system:generic-garbage-collector", {"system:authenticated"}};
+    controller.parallel = 8;
+    controller.plan = [state](const WorkKey& key) { return collect(state->graph.view_of(key)); };
+    controller.effect = [state](api::Effect effect) { return state->look_for_owners(std::move(effect)); };
+    state->enqueue = engine.add(std::move(controller));
+    for (const api::Kind* kind : api::kinds()) {
+        if (!is_collected(*kind)) continue;
+        engine.metadata_cache(*kind).listen([state, kind](const auto* before, const auto* after) {
+            state->changed(*kind, before, after);
+        });
+    }
+    return state;
+}
 
+// --- namespaces ---
+
+// Events have no place in the graph; they go with their namespace.
 Task<Result<void>> finalize(kube::Api server, std::string name) {
+    kube::Request events;
+    events.method = "DELETE";
+    events.path = kube::path_of(api::kEvent, name);
+    const Result<kube::Response> emptied = co_await server.raw(std::move(events));
+    if (!emptied) co_return std::unexpected(emptied.error());
     api::Key key{&api::kNamespace, "", name};
     const Result<kube::Document> found = co_await server.get(std::move(key));
     if (!found) co_return found.error().kind == ErrorKind::not_found ? Result<void>() : std::unexpected(found.error());
@@ -73,55 +94,21 @@ Task<Result<void>> finalize(kube::Api server, std::string name) {
     co_return Result<void>();
 }
 
-void add_collector(kube::Engine& engine, const std::shared_ptr<Graph>& graph) {
-    kube::Controller controller;
-    controller.name = "garbage-collector";
-    controller.user = {"system:serviceaccount:kube-system:generic-garbage-collector", {"system:authenticated"}};
-    controller.plan = [graph](const WorkKey& key) { return collect(graph->view_of(key)); };
-    const auto enqueue = engine.add(std::move(controller));
-    for (const api::Kind* kind : api::kinds()) {
-        if (!is_collected(*kind)) continue;
-        engine.metadata_cache(*kind).listen(
-            [graph, enqueue, kind](const api::ObjectMeta* before, const api::ObjectMeta* after) {
-                if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
-                    const std::set<Uid> orphans = graph->dependents[before->uid];
-                    const std::vector<api::OwnerReference> owners = before->owner_references;
-                    graph->remove(before->uid);
-                    for (const Uid& uid : orphans) {
-                        if (const auto it = graph->objects.find(uid); it != graph->objects.end())
-                            enqueue(it->second.key);
-                    }
-                    for (const api::OwnerReference& owner : owners) {
-                        if (const auto it = graph->objects.find(owner.uid); it != graph->objects.end())
-                            enqueue(it->second.key);
-                    }
-                }
-                if (after == nullptr) return;
-                graph->put(*kind, *after);
-                if (!after->owner_references.empty() || after->is_deleting()) enqueue({kind, after->ns, after->name});
-            }
-        );
-    }
-}
-
-void add_namespaces(kube::Engine& engine, const std::shared_ptr<Graph>& graph, std::string ca_certificate) {
+void add_namespaces(kube::Engine& engine, const std::shared_ptr<Collector>& collector, std::string ca_certificate) {
     auto& namespaces = engine.cache<api::Namespace>(api::kNamespace);
     kube::Controller controller;
     controller.name = "namespace-controller";
     controller.user = {"system:serviceaccount:kube-system:namespace-controller", {"system:authenticated"}};
-    controller.plan = [graph, &namespaces, ca_certificate](const WorkKey& key) {
+    controller.plan = [collector, &namespaces, &engine, ca_certificate](const WorkKey& key) {
         NamespaceView view;
         view.key = key;
+        view.now = engine.clock().now();
         view.ca_certificate = ca_certificate;
-        const api::Namespace* ns = namespaces.get("", key.name);
-        if (ns == nullptr) return keep_namespace(view);
-        view.ns = *ns;
-        for (const Uid& uid : graph->in_namespace[key.name]) {
-            const Graph::Entry& entry = graph->objects.at(uid);
-            view.content.emplace_back(entry.key, entry.meta);
-        }
-        view.has_service_account = graph->by_key.contains({&api::kServiceAccount, key.name, "default"});
-        view.has_root_ca = graph->by_key.contains({&api::kConfigMap, key.name, "kube-root-ca.crt"});
+        if (const api::Namespace* ns = namespaces.get("", key.name)) view.ns = *ns;
+        for (const Graph::Entry* entry : collector->graph.content_of(key.name))
+            view.content.emplace_back(entry->key, entry->meta);
+        view.has_service_account = collector->graph.has({&api::kServiceAccount, key.name, "default"});
+        view.has_root_ca = collector->graph.has({&api::kConfigMap, key.name, "kube-root-ca.crt"});
         return keep_namespace(view);
     };
     const kube::Api server = engine.api();
@@ -136,20 +123,89 @@ void add_namespaces(kube::Engine& engine, const std::shared_ptr<Graph>& graph, s
         if (!kind->is_namespaced() || !is_collected(*kind)) continue;
         engine.metadata_cache(*kind).listen([enqueue,
                                              &namespaces](const api::ObjectMeta* before, const api::ObjectMeta* after) {
-            if (after != nullptr) return;
-            const api::Namespace* ns = namespaces.get("", before->ns);
-            if (ns != nullptr && ns->metadata.is_deleting()) enqueue({&api::kNamespace, "", before->ns});
+            const api::ObjectMeta& meta = after != nullptr ? *after : *before;
+            const api::Namespace* ns = namespaces.get("", meta.ns);
+            if (ns != nullptr && ns->metadata.is_deleting()) enqueue({&api::kNamespace, "", meta.ns});
         });
     }
+}
+
+// --- pods of nodes that are gone ---
+
+struct Stranded {
+    explicit Stranded(kube::Engine& e)
+        : engine(e), pods(e.cache<api::Pod>(api::kPod)), nodes(e.cache<api::Node>(api::kNode)) {}
+
+    kube::Engine& engine;
+    kube::Cache<api::Pod>& pods;
+    kube::Cache<api::Node>& nodes;
+    kube::Engine::Enqueue enqueue;
+    std::map<std::string, Timestamp> missing_since;
+    std::set<std::string> confirmed;
+
+    StrandedPodView fill(const WorkKey& key) {
+        StrandedPodView view;
+        view.key = key;
+        view.now = engine.clock().now();
+        const api::Pod* pod = pods.get(key.ns, key.name);
+        if (pod == nullptr) return view;
+        view.pod = *pod;
+        const std::string& name = pod->spec.node_name;
+        view.has_node = nodes.get("", name) != nullptr;
+        if (!name.empty() && !view.has_node)
+            view.missing_since = missing_since.try_emplace(name, view.now).first->second;
+        view.is_confirmed = confirmed.contains(name);
+        return view;
+    }
+
+    void enqueue_pods_of(const std::string& node) {
+        for (const api::Pod* pod : pods.all()) {
+            if (pod->spec.node_name == node) enqueue({&api::kPod, pod->metadata.ns, pod->metadata.name});
+        }
+    }
+
+    Task<Result<void>> look_for_node(api::Effect effect) {
+        const std::string name(json::text_at(effect.args, "/name"));
+        api::Key key{&api::kNode, "", name};
+        const Result<kube::Document> found = co_await engine.api().get(std::move(key));
+        if (!found && found.error().kind != ErrorKind::not_found) co_return std::unexpected(found.error());
+        if (found) co_return Result<void>();
+        confirmed.insert(name);
+        enqueue_pods_of(name);
+        co_return Result<void>();
+    }
+};
+
+void add_pod_collector(kube::Engine& engine) {
+    const auto state = std::make_shared<Stranded>(engine);
+    kube::Controller controller;
+    controller.name = "pod-garbage-collector";
+    controller.user = {"system:serviceaccount:kube-system:pod-garbage-collector", {"system:authenticated"}};
+    controller.plan = [state](const WorkKey& key) { return collect_pod(state->fill(key)); };
+    controller.effect = [state](api::Effect effect) { return state->look_for_node(std::move(effect)); };
+    state->enqueue = engine.add(std::move(controller));
+    state->nodes.listen([state](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+        const std::string& name = after != nullptr ? after->name : before->name;
+        if (before != nullptr && after != nullptr) return;
+        state->missing_since.erase(name);
+        state->confirmed.erase(name);
+        state->enqueue_pods_of(name);
+    });
+    state->pods.listen([state](const api::ObjectMeta*, const api::ObjectMeta* after) {
+        const api::Pod* pod = after == nullptr ? nullptr : state->pods.get(after->ns, after->name);
+        const bool is_stranded =
+            pod != nullptr && !pod->spec.node_name.empty() && state->nodes.get("", pod->spec.node_name) == nullptr;
+        if (is_stranded) state->enqueue({&api::kPod, after->ns, after->name});
+    });
 }
 
 }  // namespace
 
 void add_housekeeping(kube::Engine& engine, std::string ca_certificate) {
-    const auto graph = std::make_shared<Graph>();
     engine.cache<api::Namespace>(api::kNamespace);  // by its type, before the collector takes it by its metadata
-    add_collector(engine, graph);                   // first: its listeners keep the graph that the next one looks at
-    add_namespaces(engine, graph, std::move(ca_certificate));
+    add_pod_collector(engine);
+    const auto collector = add_collector(engine);  // first: its listeners keep the graph that the next one looks at
+    add_namespaces(engine, collector, std::move(ca_certificate));
 }
 
 }  // namespace berth::solo

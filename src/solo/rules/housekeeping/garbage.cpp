@@ -1,3 +1,4 @@
+// What becomes of objects whose owners go: background, foreground, orphaned. Source: docs/spec/kube-api.md 2.13
 #include <set>
 
 #include "base/ranges.hpp"
@@ -12,95 +13,113 @@ using api::Plan;
 
 const api::ObjectMeta& meta(const GarbageView& view) { return *view.object; }
 
+// --- facts ---
+
 bool is_gone(const GarbageView& view) { return !view.object; }
 bool is_orphaning(const GarbageView& view) { return meta(view).is_deleting() && meta(view).has_finalizer("orphan"); }
 bool is_foreground(const GarbageView& view) {
     return meta(view).is_deleting() && meta(view).has_finalizer("foregroundDeletion");
 }
 bool is_deleting(const GarbageView& view) { return meta(view).is_deleting(); }
+bool has_unfound_owner(const GarbageView& view) { return contains(view.owners, Owner::unfound); }
 bool has_no_owner_left(const GarbageView& view) {
-    return !view.owner_exists.empty() && !contains(view.owner_exists, true);
+    return !view.owners.empty() && std::ranges::all_of(view.owners, [](Owner owner) { return owner == Owner::absent; });
 }
-bool has_dangling_owner(const GarbageView& view) { return contains(view.owner_exists, false); }
+bool has_absent_owner(const GarbageView& view) { return contains(view.owners, Owner::absent); }
+
+// --- wants ---
 
 Plan nothing(const GarbageView&) { return api::settled(); }
 
-json::Array finalizers_without(const api::ObjectMeta& object, std::string_view finalizer) {
+void drop_finalizer(const GarbageView& view, std::string_view finalizer, Plan& plan) {
     json::Array left;
-    for (const std::string& name : object.finalizers) {
+    for (const std::string& name : meta(view).finalizers) {
         if (name != finalizer) left.push_back(json::Value(name));
     }
-    return left;
+    json::Value patch = json::Object{
+        {"metadata", json::Object{{"finalizers", std::move(left)}}}
+    };
+    plan.add(Patch{view.key, api::Part::object, std::move(patch), meta(view).uid, meta(view).resource_version});
 }
 
-Plan drop_finalizer(const GarbageView& view, Plan plan, std::string_view finalizer) {
-    plan.add(Patch{
-        view.key,
-        api::Part::object,
-        json::Object{{"metadata", json::Object{{"finalizers", finalizers_without(meta(view), finalizer)}}}},
-        meta(view).uid,
-        meta(view).resource_version
-    });
-    return plan;
+json::Object reference(const api::OwnerReference& owner) {
+    json::Object out{
+        {"apiVersion", owner.api_version},
+        {"kind",       owner.kind       },
+        {"name",       owner.name       },
+        {"uid",        owner.uid.value  }
+    };
+    if (owner.controller) out["controller"] = true;
+    if (owner.block_owner_deletion) out["blockOwnerDeletion"] = true;
+    return out;
 }
 
-json::Array owners_without(const api::ObjectMeta& object, const std::set<Uid>& gone) {
+Patch without_owners(const api::Key& key, const api::ObjectMeta& object, const std::set<Uid>& gone) {
     json::Array left;
     for (const api::OwnerReference& owner : object.owner_references) {
-        if (gone.contains(owner.uid)) continue;
-        json::Object reference{
-            {"apiVersion", owner.api_version},
-            {"kind",       owner.kind       },
-            {"name",       owner.name       },
-            {"uid",        owner.uid.value  }
-        };
-        if (owner.controller) reference["controller"] = true;
-        if (owner.block_owner_deletion) reference["blockOwnerDeletion"] = true;
-        left.push_back(std::move(reference));
+        if (!gone.contains(owner.uid)) left.push_back(reference(owner));
     }
-    return left;
+    json::Value patch = json::Object{
+        {"metadata", json::Object{{"ownerReferences", std::move(left)}}}
+    };
+    return {key, api::Part::object, std::move(patch), object.uid, object.resource_version};
 }
 
-Patch patch_owners(const api::Key& key, const api::ObjectMeta& object, const std::set<Uid>& gone) {
-    return {
-        key,
-        api::Part::object,
-        json::Object{{"metadata", json::Object{{"ownerReferences", owners_without(object, gone)}}}},
-        object.uid,
-        object.resource_version
-    };
+bool blocks(const Dependent& dependent, const Uid& owner) {
+    const auto& references = dependent.meta.owner_references;
+    const auto it = std::ranges::find(references, owner, &api::OwnerReference::uid);
+    return it != references.end() && it->block_owner_deletion;
 }
 
 Plan orphan(const GarbageView& view) {
     Plan plan;
-    for (const auto& [key, object] : view.dependents) plan.add(patch_owners(key, object, {meta(view).uid}));
-    return drop_finalizer(view, std::move(plan), "orphan");
+    for (const Dependent& one : view.dependents) plan.add(without_owners(one.key, one.meta, {meta(view).uid}));
+    drop_finalizer(view, "orphan", plan);
+    return plan;
 }
 
-// Foreground: dependents go first, those that block are waited for.
+// Dependents go first; those that block are waited for. One that others own too only forgets this owner.
 Plan delete_dependents_first(const GarbageView& view) {
     Plan plan;
-    bool blocks = false;
-    for (const auto& [key, object] : view.dependents) {
-        const auto reference = std::ranges::find(object.owner_references, meta(view).uid, &api::OwnerReference::uid);
-        blocks = blocks || (reference != object.owner_references.end() && reference->block_owner_deletion);
-        if (!object.is_deleting()) plan.add(Delete{key, object.uid, {}, "Foreground"});
+    int blocking = 0;
+    for (const Dependent& one : view.dependents) {
+        if (one.has_other_owner) {
+            plan.add(without_owners(one.key, one.meta, {meta(view).uid}));
+            continue;
+        }
+        if (blocks(one, meta(view).uid)) ++blocking;
+        if (!one.meta.is_deleting())
+            plan.add(Delete{one.key, one.meta.uid, {}, one.has_dependents ? "Foreground" : "Background"});
     }
-    if (blocks) {
-        plan.wait = api::Wait{"dependents", view.key, "objects it owns are being deleted first"};
+    if (blocking > 0) {
+        plan.wait =
+            api::Wait{"dependents", view.key, std::to_string(blocking) + " objects it owns are being deleted first"};
         return plan;
     }
-    return drop_finalizer(view, std::move(plan), "foregroundDeletion");
+    drop_finalizer(view, "foregroundDeletion", plan);
+    return plan;
+}
+
+Plan look_for_owners(const GarbageView& view) {
+    json::Array owners;
+    for (std::size_t i = 0; i < view.owners.size(); ++i) {
+        if (view.owners[i] == Owner::unfound) owners.push_back(reference(meta(view).owner_references[i]));
+    }
+    json::Object args{
+        {"namespace", view.key.ns      },
+        {"owners",    std::move(owners)}
+    };
+    return api::want(api::Effect{"look for owners", api::print(view.key), std::move(args)});
 }
 
 Plan remove(const GarbageView& view) { return api::want(Delete{view.key, meta(view).uid}); }
 
 Plan forget_gone_owners(const GarbageView& view) {
     std::set<Uid> gone;
-    for (std::size_t i = 0; i < view.owner_exists.size(); ++i) {
-        if (!view.owner_exists[i]) gone.insert(meta(view).owner_references[i].uid);
+    for (std::size_t i = 0; i < view.owners.size(); ++i) {
+        if (view.owners[i] == Owner::absent) gone.insert(meta(view).owner_references[i].uid);
     }
-    return api::want(patch_owners(view.key, meta(view), gone));
+    return api::want(without_owners(view.key, meta(view), gone));
 }
 
 constexpr api::Rule<GarbageView> kRules[] = {
@@ -108,8 +127,9 @@ constexpr api::Rule<GarbageView> kRules[] = {
     {"K-96", "orphaning-owner-lets-dependents-live",  is_orphaning,             orphan                 },
     {"K-96", "foreground-owner-waits-for-dependents", is_foreground,            delete_dependents_first},
     {"K-96", "deleted-already",                       is_deleting,              nothing                },
+    {"K-96", "owners-are-looked-for",                 has_unfound_owner,        look_for_owners        },
     {"K-96", "nobody-owns-it-any-more",               has_no_owner_left,        remove                 },
-    {"K-96", "one-of-its-owners-is-gone",             has_dangling_owner,       forget_gone_owners     },
+    {"K-96", "one-of-its-owners-is-gone",             has_absent_owner,         forget_gone_owners     },
     {"K-96", "owned",                                 api::always<GarbageView>, nothing                },
 };
 

@@ -24,13 +24,28 @@ api::Plan protect_volume(const VolumeProtectionView& view);
 
 // --- garbage collection ---
 
+/// What is known of an owner that a reference names.
+enum class Owner {
+    present,  ///< it exists; or nobody can tell (a kind that is not served), which is the same to its dependents
+    unfound,  ///< no cache has it: it may be gone, or the cache may lag
+    absent,   ///< it is gone for good: it was seen to go, or the API was asked
+};
+
+struct Dependent {
+    api::Key key;
+    api::ObjectMeta meta;
+    bool has_other_owner = false;  ///< one that exists and is not being deleted in the foreground itself
+    bool has_dependents = false;
+};
+
 struct GarbageView {
     api::Key key;
     std::optional<api::ObjectMeta> object;
-    /// For each owner reference whether an object of that UID exists where it may (own namespace or cluster scope).
-    std::vector<bool> owner_exists;
-    std::vector<std::pair<api::Key, api::ObjectMeta>> dependents;  ///< objects that name this one as an owner
+    std::vector<Owner> owners;          ///< of each owner reference
+    std::vector<Dependent> dependents;  ///< objects that name this one as an owner
 };
+/// Effects: "look for owners" {namespace, owners: [{apiVersion, kind, name, uid}]}: asks the API for those that no
+/// cache has.
 api::Plan collect(const GarbageView& view);
 
 // --- namespaces ---
@@ -42,8 +57,22 @@ struct NamespaceView {
     bool has_service_account = false;
     bool has_root_ca = false;
     std::string ca_certificate;
+    Timestamp now;
 };
 /// Effect: "finalize namespace" {name}: the last step, through its own subresource.
 api::Plan keep_namespace(const NamespaceView& view);
+
+// --- pods of nodes that are gone ---
+
+struct StrandedPodView {
+    api::Key key;
+    std::optional<api::Pod> pod;
+    bool has_node = true;
+    std::optional<Timestamp> missing_since;  ///< since when the node was seen to be gone
+    bool is_confirmed = false;               ///< the API was asked, and has no such node
+    Timestamp now;
+};
+/// Effects: "look for node" {name}. A node that comes back within 40 s loses nothing.
+api::Plan collect_pod(const StrandedPodView& view);
 
 }  // namespace berth::solo
