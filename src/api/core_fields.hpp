@@ -105,7 +105,7 @@ struct Describe<VolumeSpec> {
         Field{"accessModes",               &T::access_modes                },
         Field{"volumeMode",                &T::volume_mode                 },
         Field{"storageClassName",          &T::storage_class_name          },
-        Field{"reclaimPolicy",             &T::reclaim_policy              },
+        Field{"persistentVolumeReclaimPolicy",             &T::reclaim_policy              },
         Field{"claimRef",                  &T::claim_ref                   },
         Field{"local",                     &T::local                       },
         Field{"hostPath",                  &T::host_path                   },
