@@ -23,7 +23,8 @@ Result<void> write_zeros(const Job& job, const Target& target) {
 }  // namespace
 
 Result<void> make_blank(const Job& job, Target& target) {
-    if (job.content_type == "archive") return fail(ErrorKind::invalid, "a blank disk cannot have content type archive: use kubevirt");
+    if (job.content_type == "archive")
+        return fail(ErrorKind::invalid, "a blank disk cannot have content type archive: use kubevirt");
     if (target.is_block()) return job.preallocates ? write_zeros(job, target) : Result<void>();
     TRY_DO(target.clear());
     TRY(const Fd fd, target.open_for_writing());

@@ -21,7 +21,9 @@ constexpr Algorithm kAlgorithms[] = {
 };
 
 std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::ranges::transform(text, text.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
     return text;
 }
 
@@ -44,14 +46,19 @@ Result<Checksum> Checksum::of(const std::string& wanted) {
     const std::string name = text.substr(0, std::min(colon, text.size()));
     const auto* known = std::ranges::find(kAlgorithms, name, &Algorithm::name);
     if (colon == std::string::npos || known == std::end(kAlgorithms)) {
-        return fail(ErrorKind::invalid, "invalid checksum format: use md5, sha1, sha256 or sha512, a colon, and hex digits");
+        return fail(
+            ErrorKind::invalid, "invalid checksum format: use md5, sha1, sha256 or sha512, a colon, and hex digits"
+        );
     }
     auto state = std::make_unique<State>();
     state->algorithm = name;
     state->wanted = text.substr(colon + 1);
     const EVP_MD* type = known->make();
     if (state->wanted.size() != static_cast<std::size_t>(EVP_MD_get_size(type)) * 2) {
-        return fail(ErrorKind::invalid, "invalid checksum format: a " + name + " has " + std::to_string(EVP_MD_get_size(type) * 2) + " hex digits");
+        return fail(
+            ErrorKind::invalid,
+            "invalid checksum format: a " + name + " has " + std::to_string(EVP_MD_get_size(type) * 2) + " hex digits"
+        );
     }
     EVP_DigestInit_ex(state->context.get(), type, nullptr);
     return Checksum(std::move(state));
@@ -71,8 +78,9 @@ Result<void> Checksum::verify() {
     }
     if (found == state_->wanted) return {};
     return fail(
-        ErrorKind::invalid, "checksum mismatch: the image's " + state_->algorithm + " is " + found + ", not " + state_->wanted +
-                                ": correct the checksum or the image, then make the DataVolume again"
+        ErrorKind::invalid,
+        "checksum mismatch: the image's " + state_->algorithm + " is " + found + ", not " + state_->wanted +
+            ": correct the checksum or the image, then make the DataVolume again"
     );
 }
 

@@ -25,7 +25,10 @@ constexpr std::int64_t kInfoCpuSeconds = 30;
 constexpr std::int64_t kConvertMemory = std::int64_t{4} << 30;
 
 std::string described(Format format, json::Object file) {
-    json::Object out{{"driver", driver_of(format)}, {"file", std::move(file)}};
+    json::Object out{
+        {"driver", driver_of(format)},
+        {"file",   std::move(file)  }
+    };
     // No backing file is ever opened, whatever the header says by now.
     if (format == Format::qcow2 || format == Format::vmdk) out["backing"] = nullptr;
     return "json:" + json::print(json::Value(std::move(out)));
@@ -39,7 +42,9 @@ bool comes_up(Background& server, const std::string& directory, const std::strin
     struct stat found = {};
     while (::stat(socket.c_str(), &found) != 0) {
         if (!server.is_running() || std::chrono::steady_clock::now() > until) return false;
-        pollfd fds[1] = {{watch.get(), POLLIN, 0}};
+        pollfd fds[1] = {
+            {watch.get(), POLLIN, 0}
+        };
         ::poll(fds, 1, 50);
         char events[4096];
         while (::read(watch.get(), events, sizeof events) > 0) {
@@ -74,7 +79,9 @@ Result<std::vector<std::string>> credentials(const Job& job, const Remote& remot
     return out;
 }
 
-std::string text_after(const std::string& text, const std::string& otherwise) { return text.empty() ? otherwise : text; }
+std::string text_after(const std::string& text, const std::string& otherwise) {
+    return text.empty() ? otherwise : text;
+}
 
 // "    (12.34/100%)": the newest figure of a piece of output.
 void read_percent(std::string_view text, const Progress& progress) {
@@ -90,10 +97,13 @@ Result<RemoteDisk> RemoteDisk::open(
     const Job& job, const Remote& remote, const std::string& trust_anchors, const std::string& directory
 ) {
     std::string own = directory + "/nbd-XXXXXX";
-    if (::mkdtemp(own.data()) == nullptr) return std::unexpected(system_error("create a directory in " + directory, errno));
+    if (::mkdtemp(own.data()) == nullptr)
+        return std::unexpected(system_error("create a directory in " + directory, errno));
     const std::string socket = own + "/nbd.sock";
     Command command;
-    command.argv = {"nbdkit", "--foreground", "--readonly", "--exit-with-parent", "--unix", socket, "--filter=retry", "curl"};
+    command.argv = {
+        "nbdkit", "--foreground", "--readonly", "--exit-with-parent", "--unix", socket, "--filter=retry", "curl"
+    };
     auto& argv = command.argv;
     argv.push_back("retries=3");
     argv.push_back("retry-delay=1");
@@ -124,31 +134,56 @@ RemoteDisk::~RemoteDisk() {
 }
 
 std::string file_image(Format format, const std::string& path) {
-    return described(format, {{"driver", "file"}, {"filename", path}, {"locking", "off"}});
+    return described(
+        format,
+        {
+            {"driver",   "file"},
+            {"filename", path  },
+            {"locking",  "off" }
+    }
+    );
 }
 
 std::string nbd_image(Format format, const std::string& socket) {
-    return described(format, {{"driver", "nbd"}, {"server", json::Object{{"type", "unix"}, {"path", socket}}}});
+    return described(
+        format,
+        {
+            {"driver", "nbd"                                           },
+            {"server", json::Object{{"type", "unix"}, {"path", socket}}}
+    }
+    );
 }
 
 Result<Bytes> check_image(Format format, const std::string& image, const Target& target) {
-    Command command{.argv = {"qemu-img", "info", "--output=json", image}};
+    Command command{
+        .argv = {"qemu-img", "info", "--output=json", image}
+    };
     command.silence_max = kInfoTimeout;
     command.memory_max = kInfoMemory;
     command.cpu_seconds_max = kInfoCpuSeconds;
     TRY(const Ended ended, run(command));
-    if (ended.exit_code != 0) return fail(ErrorKind::invalid, "invalid format: " + text_after(ended.errors, "qemu-img cannot read the image"));
+    if (ended.exit_code != 0)
+        return fail(
+            ErrorKind::invalid, "invalid format: " + text_after(ended.errors, "qemu-img cannot read the image")
+        );
     const auto info = json::parse(ended.output);
     if (!info) return fail(ErrorKind::io, "qemu-img said nothing about the image that can be read");
     if (json::text_at(*info, "/format") != driver_of(format)) {
-        return fail(ErrorKind::invalid, "invalid format " + std::string(json::text_at(*info, "/format")) + " for the image");
+        return fail(
+            ErrorKind::invalid, "invalid format " + std::string(json::text_at(*info, "/format")) + " for the image"
+        );
     }
     for (const char* at : {"/backing-filename", "/full-backing-filename", "/format-specific/data/data-file"}) {
         const std::string_view other = json::text_at(*info, at);
         if (other.empty()) continue;
-        return fail(ErrorKind::invalid, "the image is invalid because it has invalid backing file " + std::string(other) + ": flatten it with qemu-img convert");
+        return fail(
+            ErrorKind::invalid,
+            "the image is invalid because it has invalid backing file " + std::string(other) +
+                ": flatten it with qemu-img convert"
+        );
     }
-    if (json::bool_at(*info, "/encrypted")) return fail(ErrorKind::invalid, "the image is encrypted: decrypt it with qemu-img convert");
+    if (json::bool_at(*info, "/encrypted"))
+        return fail(ErrorKind::invalid, "the image is encrypted: decrypt it with qemu-img convert");
     const Bytes size{json::integer_at(*info, "/virtual-size").value_or(0)};
     if (const auto refusal = target.refusal_of(size)) return std::unexpected(*refusal);
     return size;
@@ -173,7 +208,11 @@ Result<void> convert_image(const std::string& image, const Target& target, const
     if (ended.exit_code == 0) return {};
     const bool is_full = ended.errors.find("No space left on device") != std::string::npos;
     if (is_full) return std::unexpected(system_error("could not convert image to raw", ENOSPC));
-    return fail(ErrorKind::io, "could not convert image to raw: " + text_after(ended.errors, "qemu-img ended with code " + std::to_string(ended.exit_code)));
+    return fail(
+        ErrorKind::io,
+        "could not convert image to raw: " +
+            text_after(ended.errors, "qemu-img ended with code " + std::to_string(ended.exit_code))
+    );
 }
 
 }  // namespace berth::image

@@ -16,7 +16,9 @@ namespace berth::image {
 class RemoteDisk {
 public:
     /// Errors  unavailable: nbdkit did not come up; its words are in the message
-    static Result<RemoteDisk> open(const Job& job, const Remote& remote, const std::string& trust_anchors, const std::string& directory);
+    static Result<RemoteDisk> open(
+        const Job& job, const Remote& remote, const std::string& trust_anchors, const std::string& directory
+    );
     ~RemoteDisk();
     RemoteDisk(RemoteDisk&&) noexcept = default;
     RemoteDisk& operator=(RemoteDisk&&) = delete;

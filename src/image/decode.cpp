@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t kOutput = 1 << 20;
 
 std::unexpected<Error> damaged(const char* format, const std::string& why) {
-    return fail(ErrorKind::invalid, std::string("the image's ") + format + " data is damaged: " + why + ": replace the image");
+    return fail(
+        ErrorKind::invalid, std::string("the image's ") + format + " data is damaged: " + why + ": replace the image"
+    );
 }
 
 class Discard final : public Stage {
@@ -52,13 +54,15 @@ private:
     }
     Result<void> inflate_some(Chunk& chunk) {
         const std::size_t take = std::min<std::size_t>(chunk.size(), 1 << 30);
-        state_.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(chunk.data()));  // ISA-L only reads it
+        state_.next_in =
+            const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(chunk.data()));  // ISA-L only reads it
         state_.avail_in = static_cast<std::uint32_t>(take);
         do {
             state_.next_out = reinterpret_cast<std::uint8_t*>(out_.data());
             state_.avail_out = static_cast<std::uint32_t>(out_.size());
             const int code = isal_inflate(&state_);
-            if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT && code != ISAL_OUT_OVERFLOW) return damaged("gzip", reason(code));
+            if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT && code != ISAL_OUT_OVERFLOW)
+                return damaged("gzip", reason(code));
             const std::size_t made = out_.size() - state_.avail_out;
             if (made > 0) TRY_DO(next_->write(Chunk(out_).first(made)));
             is_between_ = state_.block_state == ISAL_BLOCK_FINISH;
@@ -78,14 +82,16 @@ private:
             chunk = chunk.subspan(1);
         }
         if (between_.size() < 2) return {};
-        if (between_[0] != std::byte{0x1F} || between_[1] != std::byte{0x8B}) return damaged("gzip", "something else follows its end");
+        if (between_[0] != std::byte{0x1F} || between_[1] != std::byte{0x8B})
+            return damaged("gzip", "something else follows its end");
         begin_member();
         const std::vector<std::byte> magic = std::exchange(between_, {});
         Chunk first(magic);
         return inflate_some(first);
     }
     static std::string reason(int code) {
-        return code == ISAL_INCORRECT_CHECKSUM ? "its checksum does not match" : "error " + std::to_string(code) + " of the decoder";
+        return code == ISAL_INCORRECT_CHECKSUM ? "its checksum does not match"
+                                               : "error " + std::to_string(code) + " of the decoder";
     }
 
     std::unique_ptr<Stage> next_;
@@ -120,7 +126,8 @@ public:
 
 private:
     Result<void> step(lzma_action action) {
-        if (started_ != LZMA_OK) return fail(ErrorKind::io, "the xz decoder cannot be started: error " + std::to_string(started_));
+        if (started_ != LZMA_OK)
+            return fail(ErrorKind::io, "the xz decoder cannot be started: error " + std::to_string(started_));
         stream_.next_out = reinterpret_cast<std::uint8_t*>(out_.data());
         stream_.avail_out = out_.size();
         const lzma_ret code = lzma_code(&stream_, action);
@@ -129,7 +136,8 @@ private:
         ended_ = code == LZMA_STREAM_END;
         if (code == LZMA_OK || ended_) return {};
         if (code == LZMA_BUF_ERROR) return damaged("xz", "it ends in the middle");
-        if (code == LZMA_MEMLIMIT_ERROR) return damaged("xz", "it needs more memory than a worker has: compress it with -6 or less");
+        if (code == LZMA_MEMLIMIT_ERROR)
+            return damaged("xz", "it needs more memory than a worker has: compress it with -6 or less");
         return damaged("xz", "error " + std::to_string(code) + " of the decoder");
     }
 

@@ -13,8 +13,10 @@
 namespace berth::image {
 
 Error system_error(const std::string& what, int code) {
-    if (code == ENOSPC) return {ErrorKind::invalid, what + ": no space left on device: use a larger volume, or make room on the node"};
-    if (code == EDQUOT) return {ErrorKind::invalid, what + ": disk quota exceeded: use a larger volume, or raise the quota"};
+    if (code == ENOSPC)
+        return {ErrorKind::invalid, what + ": no space left on device: use a larger volume, or make room on the node"};
+    if (code == EDQUOT)
+        return {ErrorKind::invalid, what + ": disk quota exceeded: use a larger volume, or raise the quota"};
     char text[128];
     std::string reason = strerror_r(code, text, sizeof text);
     if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
@@ -40,7 +42,8 @@ Result<void> write_at(int fd, Chunk bytes, std::int64_t offset, const std::strin
 Result<std::size_t> read_at(int fd, std::span<std::byte> bytes, std::int64_t offset, const std::string& name) {
     std::size_t done = 0;
     while (done < bytes.size()) {
-        const ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, offset + static_cast<std::int64_t>(done));
+        const ssize_t n =
+            ::pread(fd, bytes.data() + done, bytes.size() - done, offset + static_cast<std::int64_t>(done));
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return std::unexpected(system_error("read " + name, errno));
         if (n == 0) break;
@@ -69,7 +72,8 @@ Result<void> replace_file(const std::string& path, std::string_view content) {
         TRY_DO(write_at(fd.get(), std::as_bytes(std::span(content)), 0, temporary));
         TRY_DO(sync_file(fd.get(), temporary));
     }
-    if (::rename(temporary.c_str(), path.c_str()) != 0) return std::unexpected(system_error("rename " + temporary, errno));
+    if (::rename(temporary.c_str(), path.c_str()) != 0)
+        return std::unexpected(system_error("rename " + temporary, errno));
     return sync_parent(path);
 }
 

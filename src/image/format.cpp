@@ -35,13 +35,16 @@ std::uint64_t number(Chunk header, std::size_t offset, std::size_t bytes, bool b
 }
 
 std::uint64_t big(Chunk header, std::size_t offset, std::size_t bytes) { return number(header, offset, bytes, true); }
-std::uint64_t little(Chunk header, std::size_t offset, std::size_t bytes) { return number(header, offset, bytes, false); }
+std::uint64_t little(Chunk header, std::size_t offset, std::size_t bytes) {
+    return number(header, offset, bytes, false);
+}
 
 std::unexpected<Error> refuse(const std::string& why) { return fail(ErrorKind::invalid, why); }
 
 Result<Facts> sized(std::uint64_t size) {
     constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 60;
-    if (size == 0 || size > kSizeMax) return refuse("the image's virtual size " + std::to_string(size) + " is not that of a disk");
+    if (size == 0 || size > kSizeMax)
+        return refuse("the image's virtual size " + std::to_string(size) + " is not that of a disk");
     return Facts{Bytes{static_cast<std::int64_t>(size)}};
 }
 
@@ -57,12 +60,17 @@ Result<Facts> read_qcow2(Chunk header) {
         if (at < header.size() && length <= header.size() - at) {
             name.assign(reinterpret_cast<const char*>(header.data()) + at, length);
         }
-        return refuse("the image is invalid because it has invalid backing file " + name + ": flatten it with qemu-img convert");
+        return refuse(
+            "the image is invalid because it has invalid backing file " + name + ": flatten it with qemu-img convert"
+        );
     }
     if (big(header, 32, 4) != 0) return refuse("the image is encrypted: decrypt it with qemu-img convert");
     constexpr std::uint64_t kExternalData = 4;
     if (version == 3 && (big(header, 72, 8) & kExternalData) != 0) {
-        return refuse("the image is invalid because it has invalid backing file: its data is in another file: flatten it with qemu-img convert");
+        return refuse(
+            "the image is invalid because it has invalid backing file: its data is in another file: flatten it with "
+            "qemu-img convert"
+        );
     }
     return sized(big(header, 24, 8));
 }
@@ -71,7 +79,11 @@ Result<Facts> read_qcow2(Chunk header) {
 Result<Facts> read_vmdk(Chunk header) {
     constexpr std::uint64_t kSectorsMax = std::uint64_t{1} << 51;
     const std::uint64_t sectors = little(header, 12, 8);
-    if (sectors == 0) return refuse("the image is invalid because it has invalid backing file: its extents are in other files: convert it to one file");
+    if (sectors == 0)
+        return refuse(
+            "the image is invalid because it has invalid backing file: its extents are in other files: convert it to "
+            "one file"
+        );
     return sized(std::min(sectors, kSectorsMax) * 512);
 }
 
@@ -105,7 +117,8 @@ std::string_view driver_of(Format format) {
 }
 
 Result<Facts> read_facts(Format format, Chunk header) {
-    if (header.size() < kHeaderBytes) return refuse("could not process image header: the image has only " + std::to_string(header.size()) + " bytes");
+    if (header.size() < kHeaderBytes)
+        return refuse("could not process image header: the image has only " + std::to_string(header.size()) + " bytes");
     switch (format) {
         case Format::qcow2: return read_qcow2(header);
         case Format::vmdk: return read_vmdk(header);

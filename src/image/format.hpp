@@ -13,6 +13,8 @@ enum class Format { raw, gzip, xz, zstd, qcow2, vmdk, vdi, vhd, vhdx };
 
 /// How many bytes decide; a shorter stream of a disk is an error.
 inline constexpr std::size_t kHeaderBytes = 512;
+/// How many are looked at where there are so many: a qcow2 header names its backing file behind the first 512.
+inline constexpr std::size_t kLookBytes = 4096;
 
 /// By magic alone.
 Format format_of(Chunk header);

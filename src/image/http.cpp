@@ -21,7 +21,8 @@ std::string lower(std::string_view text) {
     return out;
 }
 
-// "https://host:443" of a URL; "" when it is none. Ports are written out, so that http://a and http://a:80 are the same.
+// "https://host:443" of a URL; "" when it is none. Ports are written out, so that http://a and http://a:80 are the
+// same.
 std::string origin_of(const std::string& url) {
     const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
     if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return {};
@@ -84,9 +85,11 @@ Error curl_error(CURLcode code, const std::string& detail) {
         case CURLE_SSL_ISSUER_ERROR:
             return {
                 ErrorKind::forbidden,
-                "the server's certificate is not trusted: " + text + ": name the certificate's issuer in certConfigMap, or set insecureSkipVerify",
+                "the server's certificate is not trusted: " + text +
+                    ": name the certificate's issuer in certConfigMap, or set insecureSkipVerify",
             };
-        case CURLE_SSL_CACERT_BADFILE: return {ErrorKind::invalid, "certConfigMap cannot be read as certificates: " + text};
+        case CURLE_SSL_CACERT_BADFILE:
+            return {ErrorKind::invalid, "certConfigMap cannot be read as certificates: " + text};
         case CURLE_URL_MALFORMAT:
         case CURLE_UNSUPPORTED_PROTOCOL: return {ErrorKind::invalid, text + ": the URL must be http or https"};
         case CURLE_OPERATION_TIMEDOUT: return {ErrorKind::timeout, text};
@@ -199,14 +202,21 @@ struct HttpSource::State {
             const std::string to = next;
             const std::string to_origin = origin_of(to);
             if (!to_origin.starts_with("http://") && !to_origin.starts_with("https://")) {
-                return fail(ErrorKind::invalid, "the server redirects to something that is not http or https: use a URL that it serves itself");
+                return fail(
+                    ErrorKind::invalid,
+                    "the server redirects to something that is not http or https: use a URL that it serves itself"
+                );
             }
             if (origin_of(url).starts_with("https://") && to_origin.starts_with("http://")) {
-                return fail(ErrorKind::invalid, "the server redirects from https to http: use the http URL if that is meant");
+                return fail(
+                    ErrorKind::invalid, "the server redirects from https to http: use the http URL if that is meant"
+                );
             }
             url = to;
         }
-        return fail(ErrorKind::unavailable, "the server redirects more than " + std::to_string(kRedirectsMax) + " times");
+        return fail(
+            ErrorKind::unavailable, "the server redirects more than " + std::to_string(kRedirectsMax) + " times"
+        );
     }
 };
 
@@ -222,7 +232,8 @@ Result<HttpSource> HttpSource::open(const Job& job) {
     if (initialized != CURLE_OK || !state->curl) return fail(ErrorKind::io, "libcurl cannot be started");
     state->job = &job;
     state->origin = origin_of(job.endpoint);
-    if (state->origin.empty()) return fail(ErrorKind::invalid, "the source's URL cannot be read: use http://host/path or https://host/path");
+    if (state->origin.empty())
+        return fail(ErrorKind::invalid, "the source's URL cannot be read: use http://host/path or https://host/path");
     TRY(state->anchors, read_trust_anchors(job.cert_dir));
     for (const auto* list : {&job.headers, &job.secret_headers}) {
         for (const std::string& line : *list) {
@@ -262,8 +273,9 @@ Result<bool> HttpSource::read(const Consumer& consumer) {
     const auto announced = s.remote ? s.remote->length : std::nullopt;
     if (announced && *announced != s.received) {
         return fail(
-            ErrorKind::io, "the server announced " + std::to_string(*announced) + " bytes and sent " + std::to_string(s.received) +
-                               ": the connection closed early, or the image changed meanwhile"
+            ErrorKind::io,
+            "the server announced " + std::to_string(*announced) + " bytes and sent " + std::to_string(s.received) +
+                ": the connection closed early, or the image changed meanwhile"
         );
     }
     return true;

@@ -59,7 +59,8 @@ enum class Way { undecided, streamed, ranges, spooled };
 
 class HttpImport {
 public:
-    HttpImport(const Job& job, Target& target, const Progress& progress) : job_(job), target_(target), progress_(progress) {
+    HttpImport(const Job& job, Target& target, const Progress& progress)
+        : job_(job), target_(target), progress_(progress) {
         spool_ = (job.spool_dir.empty() ? parent_of(job.disk_file) : job.spool_dir) + "/berth-spool";
     }
     ~HttpImport() { remove_file(spool_); }
@@ -116,7 +117,8 @@ Result<void> HttpImport::look() {
     // A server may refuse HEAD and still serve: only what GET would meet as well ends the try here.
     if (!found && is_permanent(found.error())) return std::unexpected(could_not_connect(found.error()));
     if (found) remote_ = std::move(*found);
-    if (const auto verdict = recall_verdict(job_, remote_.validator(), target_.available())) return std::unexpected(*verdict);
+    if (const auto verdict = recall_verdict(job_, remote_.validator(), target_.available()))
+        return std::unexpected(*verdict);
     return {};
 }
 
@@ -140,8 +142,10 @@ Result<std::unique_ptr<Stage>> HttpImport::route_spool(int depth) {
     // Inside a compression the size is not known; it is at least what is transferred.
     if (remote_.length && *remote_.length > room.value) {
         return fail(
-            ErrorKind::invalid, "converting the image needs " + std::to_string(*remote_.length) + (depth > 0 ? " bytes or more" : " bytes") +
-                                    " beside the disk, and the node has " + std::to_string(room.value) + ": make room on the node, or serve the image as raw"
+            ErrorKind::invalid,
+            "converting the image needs " + std::to_string(*remote_.length) +
+                (depth > 0 ? " bytes or more" : " bytes") + " beside the disk, and the node has " +
+                std::to_string(room.value) + ": make room on the node, or serve the image as raw"
         );
     }
     way_ = Way::spooled;
@@ -165,9 +169,9 @@ Result<std::unique_ptr<Stage>> HttpImport::route(Format format, Chunk header, in
 Result<void> HttpImport::stream() {
     Intake intake([this](Format format, Chunk header, int depth) { return route(format, header, depth); });
     const Consumer consumer = [&](Chunk chunk) -> Result<bool> {
+        received_ += static_cast<std::int64_t>(chunk.size());
         if (checksum_) checksum_->add(chunk);
         TRY_DO(intake.write(chunk));
-        received_ += static_cast<std::int64_t>(chunk.size());
         const double share = way_ == Way::spooled ? 50.0 : 100.0;
         if (progress_ && remote_.length.value_or(0) > 0 && way_ != Way::ranges) {
             progress_(share * static_cast<double>(received_) / static_cast<double>(*remote_.length));
@@ -176,7 +180,7 @@ Result<void> HttpImport::stream() {
     };
     Result<bool> read = http_->read(consumer);
     if (!read) {
-        return std::unexpected(received_ == 0 && way_ == Way::undecided ? could_not_connect(read.error()) : read.error());
+        return std::unexpected(received_ == 0 ? could_not_connect(read.error()) : read.error());
     }
     if (way_ == Way::ranges) return {};
     // The checksum first: a wrong image is told as wrong, not as damaged.
@@ -218,7 +222,9 @@ Result<Completion> HttpImport::attempt() {
     if (way_ == Way::ranges) TRY_DO(convert_by_ranges());
     if (way_ == Way::spooled) TRY_DO(convert(file_image(format_, spool_), 50.0));
     remove_file(spool_);
-    Completion out{.validator = remote_.validator(), .source_bytes = remote_.length.value_or(received_), .checksum = job_.checksum};
+    Completion out{
+        .validator = remote_.validator(), .source_bytes = remote_.length.value_or(received_), .checksum = job_.checksum
+    };
     if (writer_) {
         out.data_bytes = writer_->written();
         char hex[17];
@@ -236,7 +242,8 @@ Result<Imported> import_disk(const Job& job, const Progress& progress) {
     struct stat found = {};
     const bool is_there = ::stat(target.path().c_str(), &found) == 0;
     if (auto done = find_completion(job); done && is_there) return Imported{*done, true};
-    if (job.content_type == "archive") return fail(ErrorKind::invalid, "content type archive is not supported: use kubevirt");
+    if (job.content_type == "archive")
+        return fail(ErrorKind::invalid, "content type archive is not supported: use kubevirt");
     Completion completion;
     if (job.source == "none") {
         TRY_DO(make_blank(job, target));

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include "image/server_testing.hpp"
 #include "image/worker.hpp"
@@ -20,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kDiskSize = 24 << 20;
+constexpr std::int64_t kDiskSize = 12 << 20;
 
 // The inputs, made once: a disk R with data at both ends and holes between, and the same in every format.
 struct Inputs {
@@ -30,22 +29,35 @@ struct Inputs {
         std::string name = (fs::temp_directory_path() / "berth-image-XXXXXX").string();
         root = ::mkdtemp(name.data());
         make_disk();
-        shell("gzip -kc r.raw > r.raw.gz; xz -0 -T2 --block-size=4MiB -kc r.raw > r.raw.xz; zstd -q r.raw -o r.raw.zst");
-        shell("head -c 9000000 r.raw | gzip -c > two.gz; tail -c +9000001 r.raw | gzip -c >> two.gz; head -c 512 /dev/zero >> two.gz");
+        shell("gzip -1kc r.raw > r.raw.gz; xz -0 -T2 --block-size=4MiB -kc r.raw > r.raw.xz; zstd -q r.raw -o r.raw.zst"
+        );
+        shell(
+            "head -c 5000000 r.raw | gzip -1c > two.gz; tail -c +5000001 r.raw | gzip -1c >> two.gz; head -c 512 "
+            "/dev/zero >> two.gz"
+        );
         for (const char* format : {"qcow2", "vmdk", "vdi", "vpc", "vhdx"}) {
             const std::string option = std::string(format) == "vpc" ? " -o force_size=on" : "";
             shell(std::string("qemu-img convert -q -f raw -O ") + format + option + " r.raw r." + format);
         }
         shell("qemu-img convert -q -c -f raw -O qcow2 r.raw compressed.qcow2");
-        shell("gzip -kc r.qcow2 > r.qcow2.gz; xz -0 -kc r.qcow2 > r.qcow2.xz");
+        shell("gzip -1kc r.qcow2 > r.qcow2.gz; xz -0 -kc r.qcow2 > r.qcow2.xz");
         shell("qemu-img create -q -f qcow2 big.qcow2 2G");
         shell("qemu-img create -q -f qcow2 -F raw -b /etc/passwd backed.qcow2 16M");
-        shell("qemu-img create -q -f qcow2 -o data_file=data.raw,data_file_raw=on external.qcow2 16M; cp /etc/passwd data.raw");
-        shell("qemu-img create -q -f qcow2 hole.qcow2 40G; qemu-io -f qcow2 -c 'write -P 7 20G 1M' hole.qcow2 > /dev/null");
-        shell("truncate -s 1G hole.raw; printf data | dd of=hole.raw bs=1M seek=700 conv=notrunc status=none");
-        shell("head -c 100 r.raw > short.raw; head -c 700000 r.raw.gz > cut.gz; truncate -s 2M zeros; gzip -c zeros > zeros.gz");
         shell(
-            "openssl req -x509 -newkey rsa:2048 -nodes -keyout tls.key -out tls.crt -days 2 -subj /CN=test "
+            "qemu-img create -q -f qcow2 -o data_file=data.raw,data_file_raw=on external.qcow2 16M; cp /etc/passwd "
+            "data.raw"
+        );
+        shell(
+            "qemu-img create -q -f qcow2 hole.qcow2 40G; qemu-io -f qcow2 -c 'write -P 7 20G 1M' hole.qcow2 > /dev/null"
+        );
+        shell("truncate -s 1G hole.raw; printf data | dd of=hole.raw bs=1M seek=700 conv=notrunc status=none");
+        shell(
+            "head -c 100 r.raw > short.raw; head -c 70000 r.raw.gz > cut.gz; truncate -s 2M zeros; gzip -c zeros > "
+            "zeros.gz"
+        );
+        shell(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout tls.key -out tls.crt -days 2 "
+            "-subj /CN=test "
             "-addext subjectAltName=IP:127.0.0.1 2>/dev/null; mkdir certs; cp tls.crt certs/any-name"
         );
     }
@@ -54,15 +66,18 @@ struct Inputs {
     void make_disk() const {
         std::mt19937_64 random(7);
         std::ofstream out(root / "r.raw", std::ios::binary);
-        std::vector<std::uint64_t> mib(1 << 17);
+        // Random, but repeated within each MiB: compressing it costs little.
+        std::vector<std::uint64_t> part(1 << 14);
         for (int i = 0; i < kDiskSize >> 20; ++i) {
             const bool is_hole = i % 4 == 1 || i % 4 == 2;
-            for (auto& word : mib) word = is_hole ? 0 : random();
-            out.write(reinterpret_cast<const char*>(mib.data()), 1 << 20);
+            for (auto& word : part) word = is_hole ? 0 : random();
+            for (int k = 0; k < 8; ++k) out.write(reinterpret_cast<const char*>(part.data()), 1 << 17);
         }
     }
     void shell(const std::string& line) const {
-        const auto done = run({.argv = {"sh", "-ec", "cd '" + root.string() + "'; " + line}});
+        const auto done = run({
+            .argv = {"sh", "-ec", "cd '" + root.string() + "'; " + line}
+        });
         if (!done || done->exit_code != 0) {
             ADD_FAILURE() << line << ": " << (done ? done->errors : done.error().message);
         }
@@ -76,9 +91,9 @@ const Inputs& inputs() {
 }
 
 std::string content(const std::string& path) {
-    std::ostringstream out;
-    out << std::ifstream(path, std::ios::binary).rdbuf();
-    return out.str();
+    std::string out(fs::exists(path) ? fs::file_size(path) : 0, '\0');
+    std::ifstream(path, std::ios::binary).read(out.data(), static_cast<std::streamsize>(out.size()));
+    return out;
 }
 
 struct ImportTest : ::testing::Test {
@@ -91,7 +106,7 @@ struct ImportTest : ::testing::Test {
         place = inputs().root / ("case" + std::to_string(++number));
         for (const char* name : {"data", "scratch", "state", "record"}) fs::create_directories(place / name);
         job.source = "http";
-        job.image_size = 200_MiB;
+        job.image_size = 16_MiB;
         job.claim_uid = "c1";
         job.block_device = (place / "none").string();
         job.disk_file = disk();
@@ -113,16 +128,23 @@ struct ImportTest : ::testing::Test {
     Result<Imported> import() { return import_disk(job, {}); }
     std::string error_of_import() {
         const auto done = import();
-        return done ? std::string("done") : (is_permanent(done.error()) ? "permanent: " : "transient: ") + done.error().message;
+        return done ? std::string("done")
+                    : (is_permanent(done.error()) ? "permanent: " : "transient: ") + done.error().message;
     }
     [[nodiscard]] bool is_equal_to_r() const {
         const std::string got = content(disk());
         const std::string r = content(inputs().path("r.raw"));
-        return got.size() >= r.size() && got.compare(0, r.size(), r) == 0 && got.find_first_not_of('\0', r.size()) == std::string::npos;
+        return got.size() >= r.size() && got.compare(0, r.size(), r) == 0 &&
+               got.find_first_not_of('\0', r.size()) == std::string::npos;
     }
     [[nodiscard]] std::int64_t allocated() const {
         struct stat found = {};
         return ::stat(disk().c_str(), &found) == 0 ? found.st_blocks * 512 : -1;
+    }
+    /// As on another node, or for another claim.
+    void forget() const {
+        fs::remove(place / "record" / "c1.json");
+        fs::remove(disk());
     }
     void expect_nothing_left() const {
         EXPECT_FALSE(fs::exists(disk()));
@@ -132,22 +154,34 @@ struct ImportTest : ::testing::Test {
 };
 
 TEST_F(ImportTest, D01_D02_EveryFormatGivesTheSameDisk) {
-    for (const char* name : {"r.raw", "r.raw.gz", "two.gz", "r.raw.xz", "r.raw.zst", "r.qcow2", "compressed.qcow2", "r.vmdk", "r.vdi",
-                             "r.vpc", "r.vhdx", "r.qcow2.gz", "r.qcow2.xz"}) {
+    for (const char* name :
+         {"r.raw",
+          "r.raw.gz",
+          "two.gz",
+          "r.raw.xz",
+          "r.raw.zst",
+          "r.qcow2",
+          "compressed.qcow2",
+          "r.vmdk",
+          "r.vdi",
+          "r.vpc",
+          "r.vhdx",
+          "r.qcow2.gz",
+          "r.qcow2.xz"}) {
         for (const bool takes_ranges : {true, false}) {
             SCOPED_TRACE(std::string(name) + (takes_ranges ? " with ranges" : " as a stream"));
+            if (takes_ranges && std::string_view(name).ends_with("z")) continue;  // streamed either way
             serve(name, {.takes_ranges = takes_ranges, .etag = "\"1\""});
             const auto done = import();
             ASSERT_TRUE(done.has_value()) << done.error().message;
             EXPECT_TRUE(is_equal_to_r());
-            // usable(0.06, 200Mi) = 188Mi
-            EXPECT_EQ(done->completion.virtual_size, 189_MiB - 0_MiB);
+            EXPECT_EQ(done->completion.virtual_size, 15_MiB) << "16Mi less an overhead of 0.06, in whole MiB";
             struct stat found = {};
             ::stat(disk().c_str(), &found);
             EXPECT_EQ(found.st_mode & 0777, 0660U);
-            EXPECT_LT(allocated(), 16 << 20) << "holes stay holes";
+            EXPECT_LT(allocated(), 8 << 20) << "holes stay holes";
             EXPECT_TRUE(fs::is_empty(place / "scratch"));
-            fs::remove(place / "record" / "c1.json");
+            forget();
         }
     }
 }
@@ -180,23 +214,25 @@ TEST_F(ImportTest, D05_TooLargeIsRefusedBeforeTheDownload) {
     serve("big.qcow2");
     EXPECT_EQ(
         error_of_import(),
-        "permanent: virtual image size 2147483648 is larger than the reported available storage 1073741824. A larger PVC is required"
+        "permanent: virtual image size 2147483648 is larger than the reported available storage 1073741824. A larger "
+        "PVC is required"
     );
     expect_nothing_left();
     serve("r.raw");
-    job.image_size = 8_MiB;
+    job.image_size = 4_MiB;
     EXPECT_EQ(
         error_of_import(),
-        "permanent: virtual image size 25165824 is larger than the reported available storage 8388608. A larger PVC is required"
+        "permanent: virtual image size 12582912 is larger than the reported available storage 4194304. A larger PVC is "
+        "required"
     );
     // A compressed disk shows its size only as it comes.
     serve("r.raw.gz");
-    EXPECT_NE(error_of_import().find("is larger than the reported available storage 8388608"), std::string::npos);
+    EXPECT_NE(error_of_import().find("is larger than the reported available storage 4194304"), std::string::npos);
     expect_nothing_left();
 }
 
 TEST_F(ImportTest, D05_ThenOnlyACheapLook) {
-    job.image_size = 8_MiB;
+    job.image_size = 4_MiB;
     serve("r.raw.gz", {.etag = "\"1\""});
     const std::string first = error_of_import();
     EXPECT_EQ(server.count("GET"), 1);
@@ -205,7 +241,7 @@ TEST_F(ImportTest, D05_ThenOnlyACheapLook) {
     serve("r.raw.gz", {.etag = "\"2\""});
     EXPECT_EQ(error_of_import(), first);
     EXPECT_EQ(server.count("GET"), 2);
-    job.image_size = 200_MiB;
+    job.image_size = 16_MiB;
     EXPECT_EQ(error_of_import(), "done");
 }
 
@@ -216,7 +252,10 @@ TEST_F(ImportTest, D06_E31_StatusCodes) {
         "transient: Unable to connect to http data source: expected status code 200, got 404. Status: 404 Not Found"
     );
     serve("r.raw", {.status = 503});
-    EXPECT_NE(error_of_import().find("transient: Unable to connect to http data source: expected status code 200, got 503"), std::string::npos);
+    EXPECT_NE(
+        error_of_import().find("transient: Unable to connect to http data source: expected status code 200, got 503"),
+        std::string::npos
+    );
     serve("r.raw", {.takes_head = false, .takes_ranges = false});
     EXPECT_EQ(error_of_import(), "done") << "HEAD is refused, GET is not";
     EXPECT_TRUE(is_equal_to_r());
@@ -224,13 +263,16 @@ TEST_F(ImportTest, D06_E31_StatusCodes) {
 
 TEST_F(ImportTest, D07_I30_CredentialsStayWithTheirOrigin) {
     serve("r.raw", {.user = "me", .password = "secret"});
-    EXPECT_NE(error_of_import().find("permanent: Unable to connect to http data source: expected status code 200, got 401"), std::string::npos);
+    EXPECT_NE(
+        error_of_import().find("permanent: Unable to connect to http data source: expected status code 200, got 401"),
+        std::string::npos
+    );
     job.user = "me";
     job.password = "secret";
     server.put("/moved", {.status = 302, .location = "/r.raw"});
     job.endpoint = server.url("/moved");
     EXPECT_EQ(error_of_import(), "done");
-    fs::remove(place / "record" / "c1.json");
+    forget();
     testing::Server other;
     other.put("/r.qcow2", {.file = inputs().path("r.qcow2")});
     server.put("/away", {.status = 307, .location = other.url("/r.qcow2")});
@@ -250,9 +292,10 @@ TEST_F(ImportTest, P80_Redirects) {
         const char* expected;
     };
     const Row rows[] = {
-        {"/loop", "transient: Unable to connect to http data source: the server redirects more than 10 times"},
+        {"/loop",              "transient: Unable to connect to http data source: the server redirects more than 10 times"},
         {"file:///etc/passwd",
-         "permanent: Unable to connect to http data source: the server redirects to something that is not http or https: use a URL that it serves itself"},
+         "permanent: Unable to connect to http data source: the server redirects to something that is not http or "
+         "https: use a URL that it serves itself"                                                                         },
     };
     job.endpoint = server.url("/loop");
     for (const Row& row : rows) {
@@ -270,16 +313,19 @@ TEST_F(ImportTest, D08_PrivateAuthority) {
         job.cert_dir.clear();
         job.trusts_any_certificate = false;
         const std::string refused = error_of_import();
-        EXPECT_TRUE(refused.starts_with("permanent: Unable to connect to http data source: the server's certificate is not trusted: ")) << refused;
-        EXPECT_TRUE(refused.ends_with("name the certificate's issuer in certConfigMap, or set insecureSkipVerify")) << refused;
+        EXPECT_TRUE(refused.starts_with(
+            "permanent: Unable to connect to http data source: the server's certificate is not trusted: "
+        )) << refused;
+        EXPECT_TRUE(refused.ends_with("name the certificate's issuer in certConfigMap, or set insecureSkipVerify"))
+            << refused;
         job.cert_dir = inputs().path("certs");
         EXPECT_EQ(error_of_import(), "done");
         EXPECT_TRUE(is_equal_to_r());
-        fs::remove(place / "record" / "c1.json");
+        forget();
         job.cert_dir.clear();
         job.trusts_any_certificate = true;
         EXPECT_EQ(error_of_import(), "done");
-        fs::remove(place / "record" / "c1.json");
+        forget();
     }
 }
 
@@ -292,20 +338,24 @@ TEST_F(ImportTest, D09_ExtraHeaders) {
         job.secret_headers = {"X-Key: it's"};
         EXPECT_EQ(error_of_import(), "done");
         EXPECT_TRUE(is_equal_to_r());
-        fs::remove(place / "record" / "c1.json");
+        forget();
     }
 }
 
 TEST_F(ImportTest, D10_F027_Checksums) {
     for (const char* name : {"r.raw", "r.raw.gz", "r.qcow2", "r.qcow2.xz"}) {
         SCOPED_TRACE(name);
-        for (const char* algorithm : {"md5", "sha1", "sha256", "sha512"}) {
-            const auto sum = run({.argv = {std::string(algorithm) + "sum", inputs().path(name)}});
+        const bool is_first = std::string_view(name) == "r.raw";
+        for (const char* algorithm :
+             is_first ? std::vector{"md5", "sha1", "sha512", "sha256"} : std::vector{"sha256"}) {
+            const auto sum = run({
+                .argv = {std::string(algorithm) + "sum", inputs().path(name)}
+            });
             serve(name);
             job.checksum = std::string(algorithm) + ":" + sum->output.substr(0, sum->output.find(' '));
             ASSERT_EQ(error_of_import(), "done") << algorithm;
             EXPECT_TRUE(is_equal_to_r());
-            fs::remove(place / "record" / "c1.json");
+            forget();
         }
         job.checksum = "sha256:" + std::string(64, '0');
         const std::string wrong = error_of_import();
@@ -321,7 +371,7 @@ TEST_F(ImportTest, D18_Blank) {
     job.image_size = 500_MiB;
     const auto done = import();
     ASSERT_TRUE(done.has_value()) << done.error().message;
-    EXPECT_EQ(fs::file_size(disk()), static_cast<std::uintmax_t>((472_MiB).value));
+    EXPECT_EQ(fs::file_size(disk()), static_cast<std::uintmax_t>((471_MiB).value));
     EXPECT_EQ(allocated(), 0);
 }
 
@@ -332,13 +382,12 @@ TEST_F(ImportTest, D20_Preallocation) {
     ASSERT_EQ(error_of_import(), "done");
     EXPECT_GE(allocated(), static_cast<std::int64_t>(fs::file_size(disk())));
     job.source = "http";
-    job.image_size = 40_MiB;
     for (const char* name : {"r.raw", "r.qcow2"}) {
         serve(name);
         ASSERT_EQ(error_of_import(), "done") << name;
         EXPECT_GE(allocated(), static_cast<std::int64_t>(fs::file_size(disk()))) << name;
         EXPECT_TRUE(is_equal_to_r()) << name;
-        fs::remove(place / "record" / "c1.json");
+        forget();
     }
 }
 
@@ -348,7 +397,8 @@ TEST_F(ImportTest, D21_NothingOutsideTheImageIsRead) {
             SCOPED_TRACE(name);
             serve(name, {.takes_ranges = takes_ranges});
             const std::string refused = error_of_import();
-            EXPECT_TRUE(refused.starts_with("permanent: the image is invalid because it has invalid backing file")) << refused;
+            EXPECT_TRUE(refused.starts_with("permanent: the image is invalid because it has invalid backing file"))
+                << refused;
             expect_nothing_left();
         }
     }
@@ -358,26 +408,30 @@ TEST_F(ImportTest, D22_P76_ClosedEarlyIsTransientAndStartsOver) {
     for (const char* name : {"r.raw", "r.raw.gz", "r.raw.zst", "r.qcow2.gz"}) {
         for (const bool says_length : {true, false}) {
             SCOPED_TRACE(std::string(name) + (says_length ? "" : " without a length"));
-            serve(name, {.says_length = says_length, .closes_after = 5 << 20, .closes_times = 2});
+            serve(name, {.says_length = says_length, .closes_after = 200 << 10, .closes_times = 2});
             for (int i = 0; i < 2; ++i) {
                 const std::string cut = error_of_import();
                 // Without any length only the format can tell that something is missing.
                 EXPECT_TRUE(cut.starts_with(says_length ? "transient: the connection closed early" : "")) << cut;
                 if (says_length) expect_nothing_left();
-                fs::remove(place / "record" / "c1.json");
+                forget();
             }
             EXPECT_EQ(error_of_import(), "done");
             EXPECT_TRUE(is_equal_to_r());
-            fs::remove(place / "record" / "c1.json");
+            forget();
         }
     }
 }
 
 TEST_F(ImportTest, DamagedImages) {
     serve("short.raw");
-    EXPECT_EQ(error_of_import(), "permanent: could not process image header: the image has only 100 bytes: check the URL");
+    EXPECT_EQ(
+        error_of_import(), "permanent: could not process image header: the image has only 100 bytes: check the URL"
+    );
     serve("cut.gz");
-    EXPECT_EQ(error_of_import(), "permanent: the image's gzip data is damaged: it ends in the middle: replace the image");
+    EXPECT_EQ(
+        error_of_import(), "permanent: the image's gzip data is damaged: it ends in the middle: replace the image"
+    );
     expect_nothing_left();
     serve("zeros.gz");
     EXPECT_EQ(error_of_import(), "done");
@@ -397,7 +451,7 @@ TEST_F(ImportTest, I22_RecordedDiskIsNotTouchedAgain) {
     serve("r.raw", {.etag = "\"1\""});
     const auto first = import();
     ASSERT_TRUE(first.has_value());
-    EXPECT_EQ(first->completion.data_bytes, 12_MiB);
+    EXPECT_EQ(first->completion.data_bytes, 6_MiB);
     EXPECT_EQ(first->completion.digest.size(), 22U);
     std::ofstream(disk()) << "the guest was here";
     const auto second = import();
@@ -413,15 +467,19 @@ TEST_F(ImportTest, WorkerEndsWithCodeAndWords) {
     job.state_dir = (place / "state").string();
     EXPECT_EQ(run_import(job), 0);
     EXPECT_EQ(content(job.termination_log), R"({"preallocationApplied":false,"message":"Import Complete"})");
-    fs::remove(place / "record" / "c1.json");
+    forget();
     job.endpoint = server.url("/none");
     EXPECT_EQ(run_import(job), 1);
     EXPECT_EQ(
-        content(job.termination_log), "Unable to connect to http data source: expected status code 200, got 404. Status: 404 Not Found"
+        content(job.termination_log),
+        "Unable to connect to http data source: expected status code 200, got 404. Status: 404 Not Found"
     );
     serve("backed.qcow2");
     EXPECT_EQ(run_import(job), 2);
-    EXPECT_TRUE(content(job.termination_log).starts_with("Unable to process data: the image is invalid because it has invalid backing file /etc/passwd"));
+    EXPECT_TRUE(
+        content(job.termination_log)
+            .starts_with("Unable to process data: the image is invalid because it has invalid backing file /etc/passwd")
+    );
 }
 
 TEST_F(ImportTest, D77_ProgressGrowsAndLeavesTheLastStepToSuccess) {
@@ -432,14 +490,20 @@ TEST_F(ImportTest, D77_ProgressGrowsAndLeavesTheLastStepToSuccess) {
         ASSERT_FALSE(said.empty()) << name;
         EXPECT_TRUE(std::ranges::is_sorted(said)) << name;
         EXPECT_LE(said.back(), 100.0);
-        fs::remove(place / "record" / "c1.json");
+        forget();
     }
 }
 
 TEST(ReadJob, FromTheEnvironment) {
     const std::map<std::string, std::string> set{
-        {"IMPORTER_SOURCE", "http"}, {"IMPORTER_ENDPOINT", "http://a/b"}, {"IMPORTER_IMAGE_SIZE", "1Gi"}, {"FILESYSTEM_OVERHEAD", "0.2"},
-        {"IMPORTER_EXTRA_HEADER_0", "A: 1"}, {"IMPORTER_EXTRA_HEADER_1", "B: 2\n"}, {"PREALLOCATION", "true"}, {"BERTH_CLAIM_UID", "c1"},
+        {"IMPORTER_SOURCE",         "http"      },
+        {"IMPORTER_ENDPOINT",       "http://a/b"},
+        {"IMPORTER_IMAGE_SIZE",     "1Gi"       },
+        {"FILESYSTEM_OVERHEAD",     "0.2"       },
+        {"IMPORTER_EXTRA_HEADER_0", "A: 1"      },
+        {"IMPORTER_EXTRA_HEADER_1", "B: 2\n"    },
+        {"PREALLOCATION",           "true"      },
+        {"BERTH_CLAIM_UID",         "c1"        },
     };
     const auto job = read_job([&](const std::string& name) {
         const auto it = set.find(name);

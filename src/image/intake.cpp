@@ -20,9 +20,9 @@ Result<void> Intake::choose() {
 
 Result<void> Intake::write(Chunk chunk) {
     if (next_) return next_->write(chunk);
-    const std::size_t missing = std::min(kHeaderBytes - header_.size(), chunk.size());
+    const std::size_t missing = std::min(kLookBytes - header_.size(), chunk.size());
     header_.insert(header_.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(missing));
-    if (header_.size() < kHeaderBytes) return {};
+    if (header_.size() < kLookBytes) return {};
     TRY_DO(choose());
     const std::vector<std::byte> header = std::exchange(header_, {});
     TRY_DO(next_->write(header));
@@ -32,10 +32,12 @@ Result<void> Intake::write(Chunk chunk) {
 Result<void> Intake::finish() {
     if (!next_) {
         // A disk of zeros compresses to less than a header; a disk itself is never that small.
-        if (!is_compressed(format_of(header_)) || header_.size() < 4) {
+        const bool may_be_short = is_compressed(format_of(header_)) && header_.size() >= 4;
+        if (header_.size() < kHeaderBytes && !may_be_short) {
             return fail(
                 ErrorKind::invalid,
-                "could not process image header: the image has only " + std::to_string(header_.size()) + " bytes: check the URL"
+                "could not process image header: the image has only " + std::to_string(header_.size()) +
+                    " bytes: check the URL"
             );
         }
         TRY_DO(choose());

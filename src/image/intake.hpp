@@ -13,8 +13,8 @@ namespace berth::image {
 
 class Intake final : public Stage {
 public:
-    /// Asked once, at the innermost layer: where do the bytes of this disk go? `header` are the first of them; `depth` is
-    /// how many compressions were taken off.
+    /// Asked once, at the innermost layer: where do the bytes of this disk go? `header` are the first of them; `depth`
+    /// is how many compressions were taken off.
     using Route = std::function<Result<std::unique_ptr<Stage>>(Format format, Chunk header, int depth)>;
 
     explicit Intake(Route route) : Intake(std::make_shared<Route>(std::move(route)), {}) {}

@@ -55,7 +55,11 @@ Result<Job> read_job(const Lookup& lookup) {
     TRY(job.image_size, to_bytes(Quantity{lookup("IMPORTER_IMAGE_SIZE").value_or("0")}));
     const std::string overhead = lookup("FILESYSTEM_OVERHEAD").value_or("0.06");
     const auto read = datavolume::parse_overhead(overhead);
-    if (!read) return fail(ErrorKind::invalid, "FILESYSTEM_OVERHEAD \"" + overhead + "\" is not a fraction from 0 to 1 with at most 3 decimals");
+    if (!read)
+        return fail(
+            ErrorKind::invalid,
+            "FILESYSTEM_OVERHEAD \"" + overhead + "\" is not a fraction from 0 to 1 with at most 3 decimals"
+        );
     job.overhead = *read;
     job.claim_uid = text("BERTH_CLAIM_UID");
     job.owner_uid = text("OWNER_UID");

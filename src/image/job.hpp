@@ -1,4 +1,5 @@
-// What one run of the import worker is to do, read from its environment (docs/spec/datavolumes.md 3.2), and where things are.
+// What one run of the import worker is to do, read from its environment (docs/spec/datavolumes.md 3.2), and where
+// things are.
 #pragma once
 
 #include <chrono>
@@ -18,7 +19,7 @@ struct Job {
     std::string source;    ///< "http" or "none"
     std::string endpoint;  ///< URL
     std::string content_type = "kubevirt";
-    Bytes image_size;      ///< what the claim asked for; 0 = not said
+    Bytes image_size;  ///< what the claim asked for; 0 = not said
     datavolume::Overhead overhead;
     std::string claim_uid;
     std::string owner_uid;
@@ -33,9 +34,9 @@ struct Job {
 
     std::string disk_file = "/data/disk.img";
     std::string block_device = "/dev/cdi-block-volume";  ///< fills this instead, when it is there
-    std::string spool_dir = "/scratch";                  ///< for what cannot be converted on the way; "" = beside the disk
-    std::string state_dir = "/var/run/berth";            ///< progress, and what the last try found out
-    std::string record_dir;                              ///< the node's completion records; "" = none are kept
+    std::string spool_dir = "/scratch";        ///< for what cannot be converted on the way; "" = beside the disk
+    std::string state_dir = "/var/run/berth";  ///< progress, and what the last try found out
+    std::string record_dir;                    ///< the node's completion records; "" = none are kept
     std::string termination_log = "/dev/termination-log";
     std::chrono::seconds stall_timeout{600};  ///< without a byte, or without a step of a conversion
 };

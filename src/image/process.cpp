@@ -56,7 +56,8 @@ Result<Child> spawn(const Command& command) {
     Fd errors_read(errors[0]);
     const Fd errors_write(errors[1]);
     std::vector<char*> argv;
-    for (const std::string& one : command.argv) argv.push_back(const_cast<char*>(one.c_str()));  // execvp does not write
+    for (const std::string& one : command.argv)
+        argv.push_back(const_cast<char*>(one.c_str()));  // execvp does not write
     argv.push_back(nullptr);
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
@@ -101,15 +102,24 @@ Result<Ended> run(const Command& command) {
     bool has_exited = false;
     // Its pipes may be held open by what it left behind: the end of the program is what counts.
     while (!has_exited) {
-        pollfd fds[3] = {{child.output.get(), POLLIN, 0}, {child.errors.get(), POLLIN, 0}, {exit_fd.get(), POLLIN, 0}};
+        pollfd fds[3] = {
+            {child.output.get(), POLLIN, 0},
+            {child.errors.get(), POLLIN, 0},
+            {exit_fd.get(),      POLLIN, 0}
+        };
         const int ready = ::poll(fds, 3, static_cast<int>(command.silence_max.count()));
         if (ready < 0 && errno == EINTR) continue;
         if (ready <= 0) {
             ::kill(child.pid, SIGKILL);
             reap(child.pid);
-            return fail(ErrorKind::timeout, command.argv[0] + " made no step for " + std::to_string(command.silence_max.count() / 1000) + " s and was stopped");
+            return fail(
+                ErrorKind::timeout,
+                command.argv[0] + " made no step for " + std::to_string(command.silence_max.count() / 1000) +
+                    " s and was stopped"
+            );
         }
-        if (fds[0].revents != 0 && !read_some(child.output, ended.output, kOutputMax, command.on_output)) child.output.reset();
+        if (fds[0].revents != 0 && !read_some(child.output, ended.output, kOutputMax, command.on_output))
+            child.output.reset();
         if (fds[1].revents != 0 && !read_some(child.errors, ended.errors, kErrorsMax, {})) child.errors.reset();
         has_exited = fds[2].revents != 0;
     }
@@ -125,7 +135,8 @@ Result<Ended> run(const Command& command) {
     drain(child.errors, ended.errors, kErrorsMax, std::function<void(std::string_view)>());
     ended.exit_code = reap(child.pid);
     trim(ended.errors);
-    if (ended.exit_code == 127 && ended.errors.empty()) return fail(ErrorKind::io, command.argv[0] + " cannot be started: install it");
+    if (ended.exit_code == 127 && ended.errors.empty())
+        return fail(ErrorKind::io, command.argv[0] + " cannot be started: install it");
     return ended;
 }
 
@@ -137,7 +148,9 @@ Result<Background> Background::start(const Command& command) {
 }
 
 Background::Background(Background&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), errors_fd_(std::exchange(other.errors_fd_, -1)), errors_(std::move(other.errors_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      errors_fd_(std::exchange(other.errors_fd_, -1)),
+      errors_(std::move(other.errors_)) {}
 
 Background::~Background() {
     if (pid_ > 0) {
@@ -157,7 +170,8 @@ bool Background::is_running() {
 std::string Background::errors() {
     std::array<char, 16 * 1024> buffer;
     ssize_t n = 0;
-    while ((n = ::read(errors_fd_, buffer.data(), buffer.size())) > 0) errors_.append(buffer.data(), static_cast<std::size_t>(n));
+    while ((n = ::read(errors_fd_, buffer.data(), buffer.size())) > 0)
+        errors_.append(buffer.data(), static_cast<std::size_t>(n));
     keep_tail(errors_, kErrorsMax);
     std::string out = errors_;
     trim(out);

@@ -15,10 +15,10 @@
 namespace berth::image {
 
 struct Command {
-    std::vector<std::string> argv;               ///< argv[0] is found in PATH
-    std::chrono::milliseconds silence_max{600'000};  ///< without a byte of output: killed
-    std::int64_t memory_max = 0;                 ///< bytes of address space; 0 = unlimited
-    std::int64_t cpu_seconds_max = 0;            ///< 0 = unlimited
+    std::vector<std::string> argv;                         ///< argv[0] is found in PATH
+    std::chrono::milliseconds silence_max{600'000};        ///< without a byte of output: killed
+    std::int64_t memory_max = 0;                           ///< bytes of address space; 0 = unlimited
+    std::int64_t cpu_seconds_max = 0;                      ///< 0 = unlimited
     std::function<void(std::string_view)> on_output = {};  ///< standard output as it comes
 };
 

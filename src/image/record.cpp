@@ -14,7 +14,9 @@ std::string verdict_path(const Job& job) { return job.state_dir + "/verdict.json
 
 }  // namespace
 
-std::string source_id(const Job& job) { return sha1_hex(job.source + "\n" + job.endpoint + "\n" + job.checksum + "\n" + job.content_type); }
+std::string source_id(const Job& job) {
+    return sha1_hex(job.source + "\n" + job.endpoint + "\n" + job.checksum + "\n" + job.content_type);
+}
 
 std::optional<Completion> find_completion(const Job& job) {
     if (job.record_dir.empty() || job.claim_uid.empty()) return {};
@@ -38,16 +40,16 @@ std::optional<Completion> find_completion(const Job& job) {
 Result<void> write_completion(const Job& job, const Completion& completion) {
     if (job.record_dir.empty() || job.claim_uid.empty()) return {};
     const json::Value document = json::Object{
-        {"version", kFormatVersion},
-        {"claimUid", completion.claim_uid},
-        {"source", completion.source},
-        {"validator", completion.validator},
-        {"sourceBytes", completion.source_bytes},
-        {"virtualSize", completion.virtual_size.value},
-        {"dataBytes", completion.data_bytes.value},
-        {"digest", completion.digest},
-        {"checksum", completion.checksum},
-        {"preallocated", completion.is_preallocated},
+        {"version",      kFormatVersion               },
+        {"claimUid",     completion.claim_uid         },
+        {"source",       completion.source            },
+        {"validator",    completion.validator         },
+        {"sourceBytes",  completion.source_bytes      },
+        {"virtualSize",  completion.virtual_size.value},
+        {"dataBytes",    completion.data_bytes.value  },
+        {"digest",       completion.digest            },
+        {"checksum",     completion.checksum          },
+        {"preallocated", completion.is_preallocated   },
     };
     return replace_file(record_path(job), json::print(document) + "\n");
 }
@@ -55,10 +57,10 @@ Result<void> write_completion(const Job& job, const Completion& completion) {
 void remember_verdict(const Job& job, const std::string& validator, Bytes available, const Error& error) {
     if (job.state_dir.empty() || validator.empty()) return;
     const json::Value document = json::Object{
-        {"source", source_id(job)},
-        {"validator", validator},
+        {"source",    source_id(job) },
+        {"validator", validator      },
         {"available", available.value},
-        {"message", error.message},
+        {"message",   error.message  },
     };
     // Without it the next try only costs more.
     static_cast<void>(replace_file(verdict_path(job), json::print(document)));

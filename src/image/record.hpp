@@ -17,9 +17,9 @@ struct Completion {
     std::string validator;  ///< of the remote; "" = unknown
     std::int64_t source_bytes = 0;
     Bytes virtual_size;
-    Bytes data_bytes;             ///< in extents that are not zero
-    std::string digest;           ///< "crc64:<hex>" over those extents; "" where QEMU wrote them
-    std::string checksum;         ///< that was asked for and found right
+    Bytes data_bytes;      ///< in extents that are not zero
+    std::string digest;    ///< "crc64:<hex>" over those extents; "" where QEMU wrote them
+    std::string checksum;  ///< that was asked for and found right
     bool is_preallocated = false;
     bool operator==(const Completion&) const = default;
 };

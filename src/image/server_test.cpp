@@ -29,7 +29,9 @@ std::string header_of(const std::string& request, const std::string& name) {
 std::string base64(const std::string& text) {
     std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
     const int n = EVP_EncodeBlock(
-        reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size())
+        reinterpret_cast<unsigned char*>(out.data()),
+        reinterpret_cast<const unsigned char*>(text.data()),
+        static_cast<int>(text.size())
     );
     out.resize(static_cast<std::size_t>(n));
     return out;
@@ -79,7 +81,8 @@ void send_file(const Stream& stream, const std::string& path, std::int64_t begin
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     std::vector<char> buffer(256 * 1024);
     while (begin < end) {
-        const auto want = static_cast<std::size_t>(std::min<std::int64_t>(end - begin, static_cast<std::int64_t>(buffer.size())));
+        const auto want =
+            static_cast<std::size_t>(std::min<std::int64_t>(end - begin, static_cast<std::int64_t>(buffer.size())));
         const ssize_t n = ::pread(fd, buffer.data(), want, begin);
         if (n <= 0 || !stream.write(buffer.data(), static_cast<std::size_t>(n))) break;
         begin += n;
@@ -95,16 +98,19 @@ void send_page(const Stream& stream, const Page& page, const Seen& seen, bool cl
     int status = page.status;
     if (seen.method == "HEAD" && !page.takes_head) status = 403;
     if (!page.user.empty() && seen.authorization != "Basic " + base64(page.user + ":" + page.password)) status = 401;
-    if (!page.needs_header.empty() && seen.headers.find("\r\n" + page.needs_header + "\r\n") == std::string::npos) status = 400;
+    if (!page.needs_header.empty() && seen.headers.find("\r\n" + page.needs_header + "\r\n") == std::string::npos)
+        status = 400;
     if (status == 200 && range.is_partial) status = 206;
-    std::string head = "HTTP/1.1 " + std::to_string(status) + (status == 404 ? " Not Found" : " Whatever") + "\r\nConnection: close\r\n";
+    std::string head = "HTTP/1.1 " + std::to_string(status) + (status == 404 ? " Not Found" : " Whatever") +
+                       "\r\nConnection: close\r\n";
     if (!page.etag.empty()) head += "ETag: " + page.etag + "\r\n";
     if (!page.location.empty()) head += "Location: " + page.location + "\r\n";
     if (page.takes_ranges) head += "Accept-Ranges: bytes\r\n";
     const bool has_body = status / 100 == 2;
     if (has_body && page.says_length) head += "Content-Length: " + std::to_string(range.end - range.begin) + "\r\n";
     if (range.is_partial) {
-        head += "Content-Range: bytes " + std::to_string(range.begin) + "-" + std::to_string(range.end - 1) + "/" + std::to_string(found.st_size) + "\r\n";
+        head += "Content-Range: bytes " + std::to_string(range.begin) + "-" + std::to_string(range.end - 1) + "/" +
+                std::to_string(found.st_size) + "\r\n";
     }
     if (!stream.write((head + "\r\n").data(), head.size() + 2)) return;
     if (seen.method == "HEAD" || !has_body) return;
@@ -132,7 +138,8 @@ Server::Server(const std::string& certificate, const std::string& key) {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_, 64) != 0) std::abort();
+    if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_, 64) != 0)
+        std::abort();
     ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
     thread_ = std::thread([this] { serve(); });
@@ -183,8 +190,13 @@ void Server::answer(int fd) {
     const std::string request = stream.read_request();
     const auto blank = request.find(' ');
     if (blank != std::string::npos) {
-        Seen seen{request.substr(0, blank), request.substr(blank + 1, request.find(' ', blank + 1) - blank - 1), header_of(request, "range"),
-                  header_of(request, "authorization"), request};
+        Seen seen{
+            request.substr(0, blank),
+            request.substr(blank + 1, request.find(' ', blank + 1) - blank - 1),
+            header_of(request, "range"),
+            header_of(request, "authorization"),
+            request
+        };
         Page page{.status = 404};
         bool closes = false;
         {

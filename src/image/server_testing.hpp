@@ -1,4 +1,5 @@
-// An HTTP server for tests that serves files as well or as badly as a test wants. One connection, one request, one thread.
+// An HTTP server for tests that serves files as well or as badly as a test wants. One connection, one request, one
+// thread.
 #pragma once
 
 #include <atomic>
@@ -12,25 +13,25 @@
 namespace berth::image::testing {
 
 struct Page {
-    std::string file;               ///< what is served
+    std::string file;  ///< what is served
     int status = 200;
     bool takes_head = true;
     bool takes_ranges = true;
     bool says_length = true;
     std::string etag;
-    std::string location;           ///< with a 3xx status
-    std::string user, password;     ///< asked for with basic auth; "" = no
-    std::string needs_header;       ///< a whole line; "" = none
-    std::int64_t closes_after = -1; ///< bytes of body; -1 = never
-    int closes_times = 0;           ///< how many GETs that happens to
+    std::string location;            ///< with a 3xx status
+    std::string user, password;      ///< asked for with basic auth; "" = no
+    std::string needs_header;        ///< a whole line; "" = none
+    std::int64_t closes_after = -1;  ///< bytes of body; -1 = never
+    int closes_times = 0;            ///< how many GETs that happens to
 };
 
 struct Seen {
     std::string method;
     std::string path;
-    std::string range;          ///< "bytes=0-511" or ""
+    std::string range;  ///< "bytes=0-511" or ""
     std::string authorization;
-    std::string headers;        ///< all, as they came
+    std::string headers;  ///< all, as they came
 };
 
 class Server {

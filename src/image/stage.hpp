@@ -21,7 +21,9 @@ public:
 };
 
 /// Errors of a worker that the same bytes cannot cure: size, format, checksum, credentials, certificate.
-inline bool is_permanent(const Error& error) { return error.kind == ErrorKind::invalid || error.kind == ErrorKind::forbidden; }
+inline bool is_permanent(const Error& error) {
+    return error.kind == ErrorKind::invalid || error.kind == ErrorKind::forbidden;
+}
 
 /// An error of a system call: "write disk.img: no space left on device". A full disk is permanent: fetching the same
 /// bytes again does not help.

@@ -16,12 +16,13 @@
 namespace berth::image {
 namespace {
 
-constexpr std::size_t kBlock = 64 * 1024;            // what is zero is found in these
-constexpr std::int64_t kWritebackStep = 8 << 20;     // writeback starts in steps of this, so that fsync finds little to do
+constexpr std::size_t kBlock = 64 * 1024;         // what is zero is found in these
+constexpr std::int64_t kWritebackStep = 8 << 20;  // writeback starts in steps of this, so that fsync finds little to do
 constexpr std::size_t kZeroWrite = 1 << 20;
 
 bool is_zero(Chunk bytes) {
-    return bytes.empty() || (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+    return bytes.empty() ||
+           (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 Result<Bytes> device_size(const std::string& path) {
@@ -58,6 +59,15 @@ std::optional<Error> Target::refusal_of(Bytes virtual_size) const {
         ErrorKind::invalid,
         "virtual image size " + std::to_string(virtual_size.value) + " is larger than the reported available storage " +
             std::to_string(available_.value) + ". A larger PVC is required",
+    };
+}
+
+Error Target::overflow() const {
+    const std::string size = std::to_string(available_.value);
+    return {
+        ErrorKind::invalid,
+        "virtual image size of more than " + size + " is larger than the reported available storage " + size +
+            ". A larger PVC is required"
     };
 }
 
@@ -130,7 +140,7 @@ Result<void> DiskWriter::open_once() {
 Result<void> DiskWriter::write(Chunk chunk) {
     TRY_DO(open_once());
     length_ += static_cast<std::int64_t>(chunk.size());
-    if (length_ > target_.available().value) return std::unexpected(*target_.refusal_of({length_}));
+    if (length_ > target_.available().value) return std::unexpected(target_.overflow());
     if (!rest_.empty()) {
         const std::size_t missing = std::min(kBlock - rest_.size(), chunk.size());
         rest_.insert(rest_.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(missing));
@@ -183,7 +193,9 @@ Result<void> DiskWriter::put_zeros(std::int64_t offset, std::int64_t length) {
     static const std::vector<std::byte> zeros(kZeroWrite);
     for (std::int64_t done = 0; done < length;) {
         const auto n = std::min<std::int64_t>(length - done, static_cast<std::int64_t>(kZeroWrite));
-        TRY_DO(write_at(fd_.get(), Chunk(zeros).first(static_cast<std::size_t>(n)), offset + done, name_of(target_.path())));
+        TRY_DO(
+            write_at(fd_.get(), Chunk(zeros).first(static_cast<std::size_t>(n)), offset + done, name_of(target_.path()))
+        );
         done += n;
     }
     return {};

@@ -20,10 +20,14 @@ public:
 
     [[nodiscard]] bool is_block() const { return is_block_; }
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// What a disk may have at most: the device's size, or what file system and claim both have. Measured once, at open.
+    /// What a disk may have at most: the device's size, or what file system and claim both have. Measured once, at
+    /// open.
     [[nodiscard]] Bytes available() const { return available_; }
     /// Why a disk of this size does not fit; none when it does.
     [[nodiscard]] std::optional<Error> refusal_of(Bytes virtual_size) const;
+
+    /// The same for a disk whose size is not known and that goes on beyond what there is.
+    [[nodiscard]] Error overflow() const;
 
     /// Removes what an earlier try left: the file, or the device's content where that costs nothing.
     Result<void> clear();
@@ -73,11 +77,11 @@ private:
     const Target& target_;
     bool writes_zeros_;
     Fd fd_;
-    std::vector<std::byte> rest_;    ///< less than one block
-    std::int64_t length_ = 0;        ///< of the disk so far, `rest_` included
-    std::int64_t position_ = 0;      ///< of the first byte of `rest_`
+    std::vector<std::byte> rest_;  ///< less than one block
+    std::int64_t length_ = 0;      ///< of the disk so far, `rest_` included
+    std::int64_t position_ = 0;    ///< of the first byte of `rest_`
     std::int64_t written_ = 0;
-    std::int64_t flushed_ = 0;       ///< up to here writeback has been asked for
+    std::int64_t flushed_ = 0;  ///< up to here writeback has been asked for
     std::uint64_t digest_ = 0;
 };
 

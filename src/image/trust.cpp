@@ -12,13 +12,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSystemBundle = "/etc/ssl/certs/ca-certificates.crt";
-constexpr const char* kSystemFiles = "/usr/share/ca-certificates/mozilla";  // where /etc has no bundle, as in a worker's image
+constexpr const char* kSystemFiles =
+    "/usr/share/ca-certificates/mozilla";  // where /etc has no bundle, as in a worker's image
 
 std::string read_directory(const std::string& directory) {
     std::vector<fs::path> files;
     std::error_code failed;
     for (const auto& entry : fs::directory_iterator(directory, failed)) {
-        if (!entry.path().filename().string().starts_with("..") && entry.is_regular_file(failed)) files.push_back(entry.path());
+        if (!entry.path().filename().string().starts_with("..") && entry.is_regular_file(failed))
+            files.push_back(entry.path());
     }
     std::ranges::sort(files);
     std::string out;

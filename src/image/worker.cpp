@@ -44,7 +44,8 @@ public:
         std::snprintf(text, sizeof text, "%.2f%%", std::min(percent, 99.99));
         const std::string temporary = path_ + ".new";
         const Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-        if (!fd.is_open() || !write_at(fd.get(), std::as_bytes(std::span(std::string_view(text))), 0, temporary)) return;
+        if (!fd.is_open() || !write_at(fd.get(), std::as_bytes(std::span(std::string_view(text))), 0, temporary))
+            return;
         ::rename(temporary.c_str(), path_.c_str());
     }
 
@@ -62,7 +63,8 @@ int end(const Job& job, WorkerExit code, std::string message) {
 int end_with(const Job& job, const Error& error) {
     const bool has_prefix = error.message.starts_with("Unable to ");
     return end(
-        job, is_permanent(error) ? WorkerExit::permanent : WorkerExit::transient,
+        job,
+        is_permanent(error) ? WorkerExit::permanent : WorkerExit::transient,
         has_prefix ? error.message : "Unable to process data: " + error.message
     );
 }
@@ -73,7 +75,10 @@ int run_import(const Job& job) {
     ProgressFile file(job.state_dir);
     const Result<Imported> done = import_disk(job, [&](double percent) { file(percent); });
     if (!done) return end_with(job, done.error());
-    json::Object message{{"preallocationApplied", done->completion.is_preallocated}, {"message", "Import Complete"}};
+    json::Object message{
+        {"preallocationApplied", done->completion.is_preallocated},
+        {"message",              "Import Complete"               }
+    };
     return end(job, WorkerExit::success, json::print(json::Value(std::move(message))));
 }
 
