@@ -142,7 +142,7 @@ TEST(Sizes, D18_D24_UsableAndRequired) {
     EXPECT_EQ(usable_space(Overhead{60}, 500_MiB).value, (471_MiB).value);
     EXPECT_EQ(usable_space(Overhead{0}, 500_MiB).value, (500_MiB).value);
     EXPECT_EQ(usable_space(Overhead{60}, required_space(Overhead{60}, 1_GiB)), 1_GiB);
-    // F-057: what a claim is made for is what comes out, whatever the size.
+    // What a claim is made for is what comes out, whatever the size.
     for (std::int64_t mib = 1; mib < 200'000; mib = mib * 3 + 1) {
         const Bytes size{mib << 20};
         EXPECT_EQ(usable_space(Overhead{60}, required_space(Overhead{60}, size)), size) << mib;
