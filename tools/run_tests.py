@@ -41,8 +41,8 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     for old in RESULTS.rglob("*.xml"):
         old.unlink()
-    outcomes = run("dev", ["-L", "fast", "-j2", "--timeout", "300", *only])
-    outcomes += run("release", ["-L", "root", *label, "--timeout", "900", *only])
+    outcomes = run("dev", ["-L", "fast", "-j2", "--timeout", "1200", *only])
+    outcomes += run("release", ["-L", "root", *label, "--timeout", "1200", *only])
     count = {state: sum(1 for _, outcome in outcomes if outcome == state) for state in ("passed", "failed", "skipped")}
     for name, outcome in outcomes:
         if outcome == "failed":
