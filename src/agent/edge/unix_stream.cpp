@@ -66,6 +66,7 @@ struct UnixStream::Socket {
     std::deque<std::string> outgoing;
     bool is_writing = false;
     bool is_closed = false;
+    bool is_at_end = false;  // Asio never completes a second read at the end: it waits for an event that has been
 
     void close() {
         is_closed = true;
@@ -100,11 +101,15 @@ Task<Result<std::unique_ptr<UnixStream>>> UnixStream::connect(std::string path) 
 Task<std::optional<std::string>> UnixStream::read() {
     const std::shared_ptr<Socket> socket = socket_;
     if (!socket->unread.empty()) co_return std::exchange(socket->unread, {});
+    if (socket->is_at_end) co_return std::nullopt;
     std::string bytes(kReadMax, '\0');
     const asio::mutable_buffer buffer = asio::buffer(bytes);
     boost::system::error_code error;
     const std::size_t length = co_await socket->socket.async_read_some(buffer, into(error));
-    if (error) co_return std::nullopt;
+    if (error) {
+        socket->is_at_end = true;
+        co_return std::nullopt;
+    }
     bytes.resize(length);
     co_return bytes;
 }

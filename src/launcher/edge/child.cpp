@@ -49,6 +49,7 @@ Result<std::string> run_program(std::vector<std::string> argv, std::chrono::mill
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);  // our sockets must end with us
     pid_t pid = 0;
     const int failed = ::posix_spawnp(&pid, arguments[0], &files, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&files);

@@ -70,6 +70,7 @@ std::string reason_of(int state, int reason) {
         case VIR_DOMAIN_SHUTOFF_SHUTDOWN: return "shutdown";
         case VIR_DOMAIN_SHUTOFF_DESTROYED: return "destroyed";
         case VIR_DOMAIN_SHUTOFF_CRASHED: return "crashed";
+        case VIR_DOMAIN_SHUTOFF_UNKNOWN: return "never";  // not since this libvirtd began
         default: return "failed";
     }
 }

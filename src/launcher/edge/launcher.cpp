@@ -169,6 +169,7 @@ Task<Seen> Launcher::look() {
     seen.domain_reason = observed_.reason;
     seen.was_started = was_started_;
     seen.start_succeeded = start_succeeded_;
+    seen.has_run_qemu = ::access(qemu_log().c_str(), F_OK) == 0;
     seen.has_spec = vmi_.has_value();
     seen.waits_for = plan_.waits_for;
     if (vmi_ && !was_started_) {
@@ -205,6 +206,7 @@ Task<void> Launcher::do_step(Step step) {
     switch (step) {
         case Step::wait:
         case Step::end: break;
+        case Step::forget_start: forget_start(); break;
         case Step::prepare: co_await prepare_disks(); break;
         case Step::start: co_await start_guest(); break;
         case Step::press_power_button:
@@ -269,10 +271,19 @@ Task<void> Launcher::start_guest() {
     }
     // Only an answer of libvirt proves that nothing runs; a lost connection proves nothing.
     if (started.error().kind != ErrorKind::unavailable) {
-        was_started_ = false;
-        ::unlink(kStartRecord);
+        forget_start();
     }
     failed(started.error());
+}
+
+std::string Launcher::qemu_log() const {
+    return std::string(kQemuLogDir) + "/" + domain_name(options_.ns, options_.name) + ".log";
+}
+
+void Launcher::forget_start() {
+    was_started_ = false;
+    ::unlink(kStartRecord);
+    ::unlink(qemu_log().c_str());
 }
 
 Task<void> Launcher::deliver_last_report() {

@@ -63,6 +63,8 @@ private:
     Task<void> start_guest();
     Task<void> wait_for_news(const Seen& seen);
     Task<void> deliver_last_report();
+    void forget_start();
+    [[nodiscard]] std::string qemu_log() const;
     void failed(Error error);
     void note_guest(bool is_on);
 

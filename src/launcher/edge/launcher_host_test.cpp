@@ -26,21 +26,20 @@ TEST_F(LauncherPod, I02_GuestSurvivesItsHelpers) {
     open_console();
     wait_console("GUEST-READY");
     wait_console("seed-of-web-1");
+    wait_quiet();
     type("cat /sys/class/block/sda/size; K=kept; echo T'1'=$?");
     wait_console("32768\\r?\\nT1=0");
 
     // A kernel reads the cloud-init image by either set of names.
     type(
-        "for o in norock nojoliet; do mount -t iso9660 -o ro,$o /dev/vdb /mnt; cat /mnt/meta-data; umount /mnt; done; "
-        "echo T'0'"
+        "for o in norock nojoliet; do mount -t iso9660 -o ro,$o /dev/vdb /mnt; M=$M$(cat /mnt/meta-data); umount /mnt; "
+        "done"
     );
-    wait_console(
-        R"(\{"instance-id":"web.default","local-hostname":"web-1"\}\{"instance-id":"web.default","local-hostname":"web-1"\}T0)"
-    );
+    type("echo \"$M\"T'0'");
+    wait_console(R"((\{"instance-id":"web.default","local-hostname":"web-1"\}){2}T0)");
 
     kill_program("virt-launcher");
-    EXPECT_FALSE(await(link_->next())) << "the link ends with the launcher";
-    connect();
+    while (await(link_->next())) continue;  // the link ends with the launcher
     EXPECT_EQ(wait_state("running").disks, running.disks);
     open_console();
     type("echo $K-T'2'");
@@ -56,6 +55,45 @@ TEST_F(LauncherPod, I02_GuestSurvivesItsHelpers) {
     const solo::ContainerInfo ended = wait_exited("compute");
     EXPECT_EQ(ended.exit_code, 0);
     EXPECT_EQ(ended.termination_message, "the guest was shut down");
+}
+
+// Whoever dies between the record of the start and its success: one guest runs, or none and the pod says so. Never two.
+TEST_F(LauncherPod, I02_LauncherDiesWhileStarting) {
+    bring_root();
+    start_pod();
+    sync();
+    wait_state("starting");
+    kill_program("virt-launcher");
+    while (await(link_->next())) continue;
+    wait_state("");
+    sync();
+    wait_state("running");
+    EXPECT_EQ(guests().size(), 1U);
+}
+
+TEST_F(LauncherPod, I02_LauncherDiesWhenQemuRuns) {
+    bring_root();
+    start_pod();
+    sync();
+    wait_state("starting");
+    while (guests().empty()) finish(clock_.sleep_for(5ms));
+    kill_program("virt-launcher");
+    while (await(link_->next())) continue;
+    wait_state("running");
+    EXPECT_EQ(guests().size(), 1U);
+}
+
+TEST_F(LauncherPod, I02_LibvirtdDiesWhileStarting) {
+    bring_root();
+    start_pod();
+    sync();
+    wait_state("starting");
+    while (guests().empty()) finish(clock_.sleep_for(5ms));
+    kill_program("libvirtd");
+    const agent::Report after =
+        wait_report([](const agent::Report& report) { return report.state == "running" || report.state == "crashed"; });
+    EXPECT_LE(guests().size(), 1U);
+    if (after.state == "crashed") EXPECT_EQ(wait_exited("compute").exit_code, 1);
 }
 
 // The second pod starts from what the first one found out about QEMU; a pod cannot make us read our own files.
@@ -84,7 +122,8 @@ TEST_F(LauncherPod, P28_CrashedGuestFailsThePod) {
     start_pod();
     sync();
     wait_state("running");
-    kill_program("/usr/bin/qemu-system");
+    ASSERT_EQ(guests().size(), 1U);
+    ASSERT_EQ(::kill(guests().front(), SIGKILL), 0);
     EXPECT_EQ(wait_state("crashed").reason, "failed");
     EXPECT_EQ(wait_exited("compute").exit_code, 1);
 }
@@ -96,6 +135,7 @@ TEST_F(LauncherPod, P27_GuestPowersOff) {
     wait_state("running");
     open_console();
     wait_console("GUEST-READY");
+    wait_quiet();
     type("poweroff");
     EXPECT_EQ(wait_state("shutoff").reason, "guest");
     EXPECT_EQ(wait_exited("compute").exit_code, 0);

@@ -11,6 +11,9 @@ inline constexpr char kCacheDir[] = "/run/berth/cache";
 inline constexpr char kCapabilitiesDir[] = "/run/berth/cache/libvirt/qemu/cache/capabilities";
 inline constexpr char kLibvirtUri[] = "qemu+unix:///session?socket=/run/berth/run/libvirt/libvirt-sock";
 
+/// libvirt begins "<domain>.log" here right before it runs QEMU.
+inline constexpr char kQemuLogDir[] = "/run/berth/cache/libvirt/qemu/log";
+
 /// Written before the guest is started, so that no second one ever is: "starting", then "started".
 inline constexpr char kStartRecord[] = "/run/berth/started";
 /// What the launcher says when the pod's work is done; the monitor hands it on as the termination message.

@@ -145,6 +145,7 @@ void set_environment() {
     ::setenv("XDG_CACHE_HOME", kCacheDir, 1);
     ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
     ::unsetenv("LIBVIRT_DEFAULT_URI");
+    ::setenv("LIBVIRT_AUTOSTART", "0", 1);  // the daemon is ours to start
 }
 
 std::int64_t grace_ms(int argc, char** argv) {

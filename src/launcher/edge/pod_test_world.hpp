@@ -102,16 +102,19 @@ protected:
         FAIL() << "no connection to the launcher";
     }
 
-    /// The first report that fits, or the last one before the link ended.
+    /// The first report that fits. Connects again when the launcher has died, as the node's agent does.
     agent::Report wait_report(const std::function<bool(const agent::Report&)>& fits) {
         agent::Report last;
         while (!testing::Test::HasFatalFailure()) {
             std::optional<agent::Report> next = await(link_->next());
-            if (!next) break;
+            if (!next) {
+                connect();
+                continue;
+            }
             last = *std::move(next);
             if (fits(last)) return last;
         }
-        ADD_FAILURE() << "the link ended; last state \"" << last.state << "\", error " << last.error;
+        ADD_FAILURE() << "no such report; last state \"" << last.state << "\", error " << last.error;
         return last;
     }
     agent::Report wait_state(const std::string& state) {
@@ -160,7 +163,13 @@ protected:
             if (!more) break;
             said_ += *more;
         }
-        FAIL() << "the console ended before " << pattern;
+        FAIL() << "the console never said " << pattern << "; it said\n" << said_.substr(matched_);
+    }
+
+    /// Waits until the guest says nothing more by itself: its messages come between what it answers.
+    void wait_quiet() {
+        while (said_.find("CLOUD-INIT-DONE") == said_.npos || said_.find("NET-UP") == said_.npos) wait_console("\\n");
+        matched_ = said_.size();
     }
 
     void type(const std::string& line) {
@@ -168,6 +177,14 @@ protected:
         ASSERT_TRUE(written) << written.error().message;
     }
 
+    /// QEMU processes of the guest; libvirt runs others to ask QEMU what it can do.
+    std::vector<pid_t> guests() {
+        std::vector<pid_t> out = processes("/usr/bin/qemu-system");
+        std::erase_if(out, [](pid_t pid) {
+            return read("/proc/" + std::to_string(pid) + "/cmdline").find("guest=default_web") == std::string::npos;
+        });
+        return out;
+    }
     /// Processes of the pod whose command line starts with this.
     std::vector<pid_t> processes(const std::string& name) {
         std::vector<pid_t> out;

@@ -9,6 +9,13 @@ namespace {
 bool always(const Seen&) { return true; }
 bool is_connected(const Seen& seen) { return seen.domain != DomainState::unknown; }
 bool is_lost_from_sight(const Seen& seen) { return seen.was_started && !is_connected(seen); }
+// The launcher died before libvirt did anything: no guest ran. A start that still goes on inside libvirt is no danger,
+// it makes ours fail with "already running".
+bool left_no_trace(const Seen& seen) {
+    const bool was_never_on =
+        seen.domain == DomainState::absent || (seen.domain == DomainState::shutoff && seen.domain_reason == "never");
+    return seen.was_started && !seen.start_succeeded && was_never_on && !seen.has_run_qemu;
+}
 bool is_over(const Seen& seen) { return seen.was_started && is_connected(seen) && !seen.is_active(); }
 bool ended_badly(const Seen& seen) {
     return seen.domain == DomainState::crashed || seen.domain == DomainState::absent ||
@@ -35,6 +42,7 @@ struct Row {
 
 // The first row that applies decides. placement.md 2.6; "one guest, once" is what keeps two guests off one disk.
 constexpr Row kFlow[] = {
+    {left_no_trace,      {"start-that-never-was", Step::forget_start}                               },
     {is_over_badly,      {"crashed-guest-fails-its-pod", Step::end, "", Ending::crashed}            },
     {is_over,            {"ended-guest-ends-its-pod", Step::end, "", Ending::done}                  },
     {is_lost_from_sight, {"waits-for-libvirt", Step::wait, "libvirtd"}                              },
@@ -75,7 +83,7 @@ Decision decide(const Seen& seen) {
 agent::Report report_of(const Seen& seen, const LiveDomain& live, const std::vector<agent::DiskReport>& sizes) {
     agent::Report out;
     out.error = seen.error;
-    if (is_over(seen)) {
+    if (is_over(seen) && !left_no_trace(seen)) {
         out.state = ended_badly(seen) ? "crashed" : "shutoff";
         const std::string_view normal = seen.domain_reason == "destroyed" ? "destroyed"
                                         : seen.has_asked_guest            ? "shutdown"

@@ -19,6 +19,7 @@ struct Seen {
     std::string domain_reason;           ///< of a domain that is off or paused: "shutdown", "destroyed", "ioerror", …
     bool was_started = false;            ///< the record of the start is there: written before the start is tried
     bool start_succeeded = false;        ///< the record says that the start was seen to succeed
+    bool has_run_qemu = false;           ///< libvirt has begun QEMU's log, which is the last thing before QEMU runs
     bool has_spec = false;               ///< a sync has come
     std::vector<std::string> waits_for;  ///< volumes and files that are not there yet
     bool is_prepared = false;            ///< every disk's file has been made
@@ -34,7 +35,7 @@ struct Seen {
     }
 };
 
-enum class Step { wait, prepare, start, press_power_button, destroy, end };
+enum class Step { wait, forget_start, prepare, start, press_power_button, destroy, end };
 
 /// How the pod's program ends.
 enum class Ending { none, done, crashed };

@@ -26,6 +26,11 @@ Seen started(DomainState state, std::string reason = "") {
     seen.domain_reason = std::move(reason);
     return seen;
 }
+Seen known_started(DomainState state, std::string reason = "") {
+    Seen seen = started(state, std::move(reason));
+    seen.start_succeeded = true;
+    return seen;
+}
 template <class F>
 Seen with(Seen seen, F change) {
     change(seen);
@@ -97,7 +102,21 @@ TEST(Flow, Rows) {
          started(DomainState::shutoff, "failed"),
          "crashed-guest-fails-its-pod", "crashed",
          "failed"},
-        {"even the domain is gone", started(DomainState::absent), "crashed-guest-fails-its-pod", "crashed", "failed"},
+        {"even the domain is gone",
+         known_started(DomainState::absent),
+         "crashed-guest-fails-its-pod", "crashed",
+         "failed"},
+        {"the start got nowhere", started(DomainState::absent), "start-that-never-was", "", ""},
+        {"the start got as far as a definition", started(DomainState::shutoff, "never"), "start-that-never-was", "", ""
+        },
+        {"QEMU may have run",
+         with(started(DomainState::shutoff, "never"), [](Seen& s) { s.has_run_qemu = true; }),
+         "crashed-guest-fails-its-pod", "crashed",
+         "failed"},
+        {"it ran, and libvirtd forgot",
+         known_started(DomainState::shutoff, "never"),
+         "crashed-guest-fails-its-pod", "crashed",
+         "failed"},
         {"deleted before it started", with(fresh(), asked(Ask::destroy)), "stopped-before-start", "shutoff", "destroyed"
         },
         {"the pod is stopped before",
