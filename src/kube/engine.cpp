@@ -10,6 +10,8 @@
 #include "kube/writer.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
 namespace berth::kube {
@@ -90,6 +92,8 @@ struct Engine::State {
     }
 
     Task<void> pass(Queue& queue, WorkKey key) {
+        // An io_context begins a task inside spawn(), where the caller of enqueue() may be in the middle of a change.
+        co_await boost::asio::post(executor, boost::asio::use_awaitable);
         const api::Plan plan = queue.controller.plan(key);
         if (!plan.intents.empty()) {
             log.info(

@@ -3,6 +3,7 @@
 // What it guarantees to the rules:
 //   - a key is never planned twice at once, and at most one pass over it is pending;
 //   - a key is never planned on a view older than its own last write;
+//   - a key is never planned inside the call that enqueues it;
 //   - failures are retried per key: conflict and gone at once, io, timeout and unavailable with backoff
 //     (5 ms doubling to 60 s, jittered), invalid and forbidden with the same backoff and an Event that says so;
 //   - a plan that waits is recorded (see waits()), and an intent is logged once, when it is executed.

@@ -26,17 +26,14 @@ struct Collector {
         if (!after->owner_references.empty() || after->is_deleting()) enqueue({&kind, after->ns, after->name});
     }
 
-    // The graph forgets `object` before anything is woken: a pass may run inside enqueue().
     void gone(const api::ObjectMeta& object) {
-        std::vector<WorkKey> woken;
-        for (const Graph::Entry* one : graph.dependents_of(object.uid)) woken.push_back(one->key);
-        const bool has_orphans = !woken.empty();
+        const std::vector<const Graph::Entry*> orphans = graph.dependents_of(object.uid);
+        if (!orphans.empty()) graph.confirm_absent(object.uid);
+        for (const Graph::Entry* one : orphans) enqueue(one->key);
         for (const api::OwnerReference& owner : object.owner_references) {
-            if (const Graph::Entry* one = graph.find(owner.uid)) woken.push_back(one->key);
+            if (const Graph::Entry* one = graph.find(owner.uid)) enqueue(one->key);
         }
         graph.remove(object.uid);
-        if (has_orphans) graph.confirm_absent(object.uid);
-        for (const WorkKey& key : woken) enqueue(key);
     }
 
     Task<Result<void>> look_for_owners(api::Effect effect) {
