@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "apiserver/resources.hpp"
+#include "base/ascii.hpp"
 #include "base/hash.hpp"
 #include "base/ranges.hpp"
 
@@ -18,12 +19,6 @@ Array texts(const std::vector<std::string_view>& words) {
     Array out;
     for (const std::string_view word : words) out.push_back(Value(word));
     return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
 }
 
 // --- Legacy

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.hpp"
+
 namespace berth::apiserver {
 namespace {
 
@@ -14,12 +16,6 @@ const Value* member(const Value& value, std::string_view name) {
 }
 
 bool is_quote(char c) { return c == '\'' || c == '"'; }
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
 
 std::string_view unquoted(std::string_view text) {
     text = trimmed(text);

@@ -1,6 +1,8 @@
 #include "apiserver/names.hpp"
 
 #include "apiserver/status.hpp"
+#include "base/ascii.hpp"
+#include "base/names.hpp"
 #include "base/ranges.hpp"
 
 namespace berth::apiserver {
@@ -30,25 +32,6 @@ constexpr std::string_view kValueText =
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 constexpr std::size_t kAnnotationBytesMax = 256 * 1024;
 
-bool is_lower_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_alnum(char c) { return is_lower_alnum(c) || (c >= 'A' && c <= 'Z'); }
-
-bool is_dns_part(std::string_view text) {
-    return !text.empty() && is_lower_alnum(text.front()) && is_lower_alnum(text.back()) &&
-           std::ranges::all_of(text, [](char c) { return is_lower_alnum(c) || c == '-'; });
-}
-
-bool is_plain_word(std::string_view text) {
-    return !text.empty() && text.size() <= 63 && is_alnum(text.front()) && is_alnum(text.back()) &&
-           std::ranges::all_of(text, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-bool is_qualified_name(std::string_view text) {
-    const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos) return is_plain_word(text);
-    return is_subdomain(text.substr(0, slash)) && is_plain_word(text.substr(slash + 1));
-}
-
 bool is_standard_finalizer(std::string_view text) {
     return text == "orphan" || text == "foregroundDeletion" || text == "kubernetes";
 }
@@ -74,10 +57,10 @@ void check_name(const api::Kind& kind, const json::Value& object, std::vector<ap
         if (name == "." || name == ".." || name.find_first_of("/%") != std::string::npos)
             wrong("may not contain '/' or '%'");
     } else if (kind == api::kNamespace) {
-        if (!is_label(name)) wrong(kLabelText);
+        if (!is_dns_label(name)) wrong(kLabelText);
     } else if (kind == api::kService) {
-        if (!is_label(name) || (name.front() >= '0' && name.front() <= '9')) wrong(kServiceText);
-    } else if (!is_subdomain(name)) {
+        if (!is_dns_label(name) || (name.front() >= '0' && name.front() <= '9')) wrong(kServiceText);
+    } else if (!is_dns_subdomain(name)) {
         wrong(kSubdomainText);
     }
 }
@@ -89,7 +72,7 @@ void check_labels(const json::Value& object, std::vector<api::Cause>& causes) {
         if (!is_qualified_name(key))
             causes.push_back(api::invalid("metadata.labels", quoted(key), std::string(kQualifiedText)));
         const std::string_view text = value.is_string() ? std::string_view(value.get_string()) : std::string_view();
-        if (!text.empty() && !is_plain_word(text)) {
+        if (!text.empty() && !is_label_word(text)) {
             causes.push_back(api::invalid("metadata.labels", quoted(text), std::string(kValueText)));
         }
     }
@@ -101,9 +84,7 @@ void check_annotations(const json::Value& object, std::vector<api::Cause>& cause
     std::size_t bytes = 0;
     for (const auto& [key, value] : *annotations) {
         bytes += key.size() + (value.is_string() ? value.get_string().size() : 0);
-        std::string lowered(key);
-        for (char& c : lowered) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        if (!is_qualified_name(lowered)) {
+        if (!is_qualified_name(lower(key))) {
             causes.push_back(api::invalid("metadata.annotations", quoted(key), std::string(kQualifiedText)));
         }
     }
@@ -147,15 +128,6 @@ void check_owners(const json::Value& object, std::vector<api::Cause>& causes) {
 }
 
 }  // namespace
-
-bool is_label(std::string_view text) { return text.size() <= 63 && is_dns_part(text); }
-
-bool is_subdomain(std::string_view text) {
-    if (text.empty() || text.size() > 253) return false;
-    return std::ranges::all_of(std::views::split(text, '.'), [](const auto& part) {
-        return is_dns_part(std::string_view(part));
-    });
-}
 
 std::vector<api::Cause> check_metadata(const api::Kind& kind, const json::Value& object) {
     std::vector<api::Cause> causes;

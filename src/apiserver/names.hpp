@@ -7,9 +7,6 @@
 
 namespace berth::apiserver {
 
-bool is_subdomain(std::string_view text);
-bool is_label(std::string_view text);
-
 /// All that is wrong with the metadata of an object, whatever its kind.
 std::vector<api::Cause> check_metadata(const api::Kind& kind, const json::Value& object);
 

@@ -3,8 +3,12 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/ascii.hpp"
+
 namespace berth::apiserver {
 namespace {
+
+constexpr std::string_view kBlanks = " \t";
 
 struct MediaRange {
     std::string type;
@@ -12,23 +16,11 @@ struct MediaRange {
     double quality = 1;
 };
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return out;
-}
-
 MediaRange read_range(std::string_view text) {
     MediaRange range;
     bool is_first = true;
     for (const auto part : std::views::split(text, ';')) {
-        const std::string_view piece = trimmed(std::string_view(part));
+        const std::string_view piece = trimmed(std::string_view(part), kBlanks);
         if (std::exchange(is_first, false)) {
             range.type = lower(piece);
             continue;
@@ -45,7 +37,7 @@ MediaRange read_range(std::string_view text) {
 std::vector<MediaRange> read_accept(std::string_view accept) {
     std::vector<MediaRange> out;
     for (const auto part : std::views::split(accept, ',')) {
-        const std::string_view piece = trimmed(std::string_view(part));
+        const std::string_view piece = trimmed(std::string_view(part), kBlanks);
         if (piece.empty()) continue;
         MediaRange range = read_range(piece);
         // Equal ones stay in the order they were written in.
@@ -140,7 +132,7 @@ Outcome<WriteOptions> write_options(const kube::Request& request) {
 
 std::string media_type(const kube::Request& request) {
     const std::string full = request.header("content-type");
-    return lower(trimmed(std::string_view(full).substr(0, full.find(';'))));
+    return lower(trimmed(std::string_view(full).substr(0, full.find(';')), kBlanks));
 }
 
 }  // namespace berth::apiserver

@@ -1,6 +1,7 @@
 #include "apiserver/reviews.hpp"
 
 #include "apiserver/body.hpp"
+#include "base/ascii.hpp"
 #include "base/ranges.hpp"
 
 namespace berth::apiserver {
@@ -20,11 +21,6 @@ std::string verb_text(const Call& call) {
         case Verb::remove_all: return "deletecollection";
     }
     return "get";
-}
-
-std::string lower(std::string text) {
-    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return text;
 }
 
 std::vector<std::string> groups_of(const kube::User& user) {

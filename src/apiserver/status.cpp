@@ -18,8 +18,6 @@ std::string named(const api::Kind& kind, const std::string& name) { return kind.
 
 }  // namespace
 
-std::string quoted(std::string_view text) { return json::print(json::Value(text)); }
-
 kube::Response answer(std::shared_ptr<const json::Value> document, int code) {
     kube::Response response;
     response.code = code;

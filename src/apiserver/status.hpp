@@ -47,7 +47,6 @@ kube::Response answer(std::shared_ptr<const json::Value> document, int code = 20
 kube::Response answer(json::Value document, int code = 200);
 kube::Response plain_text(int code, std::string text);
 
-/// `"a"` as Go's %q prints it.
-std::string quoted(std::string_view text);
+using json::quoted;  // in messages: `"a"` as Go's %q prints it
 
 }  // namespace berth::apiserver

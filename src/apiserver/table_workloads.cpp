@@ -1,17 +1,10 @@
 // Columns of services, events, controllers and access rules.
-#include <cctype>
-
 #include "apiserver/table_cells.hpp"
+#include "base/ascii.hpp"
 
 namespace berth::apiserver {
 namespace cells {
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-}
 
 // --- Services
 // -------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
+#include "base/ascii.hpp"
 #include "base/hash.hpp"
+#include "base/names.hpp"
 #include "base/quantity.hpp"
 #include "base/time.hpp"
 
@@ -36,6 +38,33 @@ TEST(Time, HumanDurationAsKubectlPrintsIt) {
         {5s, "5s"}, {119s, "119s"}, {130s, "2m10s"}, {120s, "2m"}, {20min, "20m"}, {4h, "4h"}, {4h + 5min, "4h5m"}, {49h, "2d1h"}, {-5s, "<invalid>"},
     };
     for (const auto& row : rows) EXPECT_EQ(human_duration(row.age), row.text);
+}
+
+TEST(Ascii, LowerAndTrimmed) {
+    EXPECT_EQ(lower("Accept-RANGES [\xC4]"), "accept-ranges [\xC4]");
+    EXPECT_EQ(trimmed("  a b "), "a b");
+    EXPECT_EQ(trimmed("\t a\t", " \t"), "a");
+    EXPECT_EQ(trimmed("   "), "");
+}
+
+TEST(Names, WhatEachFormAllows) {
+    const std::string label(63, 'a');
+    const struct { std::string text; bool is_label, is_subdomain, is_word, is_qualified; } rows[] = {
+        {"",            false, false, false, false}, {"a",           true,  true,  true,  true },
+        {label,         true,  true,  true,  true }, {label + "a",   false, true,  false, false},
+        {"a-1",         true,  true,  true,  true }, {"-a",          false, false, false, false},
+        {"a-",          false, false, false, false}, {"a.b",         false, true,  true,  true },
+        {"a..b",        false, false, true,  true }, {"a-.b",        false, false, true,  true },
+        {"A_b",         false, false, true,  true }, {"b.io/A_b",    false, false, false, true },
+        {"B.io/a",      false, false, false, false}, {"b.io/",       false, false, false, false},
+        {std::string(253, 'a'), false, true, false, false}, {std::string(254, 'a'), false, false, false, false},
+    };
+    for (const auto& row : rows) {
+        EXPECT_EQ(is_dns_label(row.text), row.is_label) << row.text;
+        EXPECT_EQ(is_dns_subdomain(row.text), row.is_subdomain) << row.text;
+        EXPECT_EQ(is_label_word(row.text), row.is_word) << row.text;
+        EXPECT_EQ(is_qualified_name(row.text), row.is_qualified) << row.text;
+    }
 }
 
 TEST(Hash, KnownVectors) {

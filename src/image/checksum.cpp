@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.hpp"
+
 namespace berth::image {
 namespace {
 
@@ -19,13 +21,6 @@ constexpr Algorithm kAlgorithms[] = {
     {"sha256", &EVP_sha256},
     {"sha512", &EVP_sha512},
 };
-
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return text;
-}
 
 }  // namespace
 

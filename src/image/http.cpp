@@ -3,9 +3,9 @@
 #include <curl/curl.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
+#include "base/ascii.hpp"
 #include "image/trust.hpp"
 
 namespace berth::image {
@@ -14,12 +14,6 @@ namespace {
 constexpr int kRedirectsMax = 10;
 constexpr long kConnectSeconds = 30;
 constexpr long kBufferBytes = 512 * 1024;
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
-}
 
 // "https://host:443" of a URL; "" when it is none. Ports are written out, so that http://a and http://a:80 are the
 // same.

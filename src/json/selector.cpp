@@ -1,8 +1,9 @@
 #include "json/selector.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+
+#include "base/names.hpp"
 
 namespace berth::json {
 namespace {
@@ -43,33 +44,11 @@ std::vector<Token> tokens_of(std::string_view text) {
     return out;
 }
 
-bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= 63 && is_alphanumeric(text.front()) && is_alphanumeric(text.back()) &&
-           std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-bool is_subdomain(std::string_view text) {
-    if (text.empty() || text.size() > 253) return false;
-    char last = '.';
-    for (const char c : text) {
-        const bool lower = is_alphanumeric(c) && std::isupper(static_cast<unsigned char>(c)) == 0;
-        if (!lower && c != '-' && c != '.') return false;
-        if ((c == '.' || c == '-') && last == '.') return false;
-        if (c == '.' && last == '-') return false;
-        last = c;
-    }
-    return last != '.' && last != '-';
-}
-
-std::string quoted(std::string_view text) { return print(Value(text)); }
-
 Result<void> check_key(std::string_view key) {
     const std::size_t slash = key.find('/');
     const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
-    const bool prefix_ok = slash == std::string_view::npos || is_subdomain(key.substr(0, slash));
-    if (prefix_ok && is_name(name)) return {};
+    const bool prefix_ok = slash == std::string_view::npos || is_dns_subdomain(key.substr(0, slash));
+    if (prefix_ok && is_label_word(name)) return {};
     return refuse(
         "<nil>: Invalid value: " + quoted(key) +
         (prefix_ok
@@ -106,7 +85,7 @@ Result<LabelRequirement> checked(LabelRequirement requirement) {
                 ": for 'Gt', 'Lt' operators, the value must be an integer"
             );
         }
-        if (!values[i].empty() && !is_name(values[i])) {
+        if (!values[i].empty() && !is_label_word(values[i])) {
             return refuse(
                 place + "[" + requirement.key + "]: Invalid value: " + quoted(values[i]) +
                 ": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and "

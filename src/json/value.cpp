@@ -84,6 +84,8 @@ Result<Value> parse(std::string_view text) {
 
 std::string print(const Value& value) { return boost::json::serialize(value); }
 
+std::string quoted(std::string_view text) { return print(Value(text)); }
+
 std::string print_pretty(const Value& value) {
     std::string out;
     print_indented(value, out, 0);

@@ -20,6 +20,8 @@ Result<Value> parse(std::string_view text);
 
 /// Compact text; keys in the order they stand in.
 std::string print(const Value& value);
+/// The text as a JSON string, for messages.
+std::string quoted(std::string_view text);
 /// Indented text for people.
 std::string print_pretty(const Value& value);
 

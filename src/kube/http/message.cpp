@@ -6,19 +6,12 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 
+#include "base/ascii.hpp"
 #include "kube/http/target.hpp"
 
 namespace berth::kube::http {
 namespace {
 namespace beast = boost::beast::http;
-
-std::string lower(boost::beast::string_view name) {
-    std::string out(name);
-    for (char& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return out;
-}
 
 // A header that is repeated means the same as one with its values in a list (RFC 9110 5.2).
 std::map<std::string, std::string> headers_of(const beast::fields& fields) {

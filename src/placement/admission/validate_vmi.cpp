@@ -2,17 +2,16 @@
 #include <set>
 
 #include "api/codec.hpp"
+#include "base/names.hpp"
 #include "placement/admission/validate.hpp"
 
 namespace berth::placement {
 namespace {
 
 using api::Cause;
+using json::quoted;
 using Causes = std::vector<Cause>;
 
-constexpr std::size_t kLabelMax = 63;
-
-std::string quoted(std::string_view text) { return json::print(json::Value(text)); }
 std::string at(const std::string& field, std::string_view list, std::size_t index) {
     return field + "." + std::string(list) + "[" + std::to_string(index) + "]";
 }
@@ -24,12 +23,6 @@ Cause missing(std::string field, std::string message) {
 }
 Cause twice(std::string field, std::string message) {
     return {"FieldValueDuplicate", std::move(message), std::move(field)};
-}
-
-bool is_dns_label(std::string_view text) {
-    const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-    return !text.empty() && text.size() <= kLabelMax && is_plain(text.front()) && is_plain(text.back()) &&
-           std::ranges::all_of(text, [&](char c) { return is_plain(c) || c == '-'; });
 }
 
 // --- volumes
