@@ -23,11 +23,6 @@ Error system_error(const std::string& what, int code) {
     return {ErrorKind::io, what + ": " + reason};
 }
 
-void Fd::reset(int fd) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-}
-
 Result<void> write_at(int fd, Chunk bytes, std::int64_t offset, const std::string& name) {
     while (!bytes.empty()) {
         const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), offset);

@@ -1,36 +1,14 @@
-// Files and descriptors of the worker: owners, whole reads and writes, atomic replacement.
+// Files of the worker: whole reads and writes, atomic replacement.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "base/fd.hpp"
 #include "base/text.hpp"
 #include "image/stage.hpp"
 
 namespace berth::image {
-
-/// Owns a descriptor.
-class Fd {
-public:
-    Fd() = default;
-    explicit Fd(int fd) : fd_(fd) {}
-    ~Fd() { reset(); }
-    Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Fd& operator=(Fd&& other) noexcept {
-        reset(std::exchange(other.fd_, -1));
-        return *this;
-    }
-    Fd(const Fd&) = delete;
-    Fd& operator=(const Fd&) = delete;
-
-    [[nodiscard]] int get() const { return fd_; }
-    [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-    void reset(int fd = -1);
-
-private:
-    int fd_ = -1;
-};
 
 /// All of it, at an offset. Errors as system_error(`name`)
 Result<void> write_at(int fd, Chunk bytes, std::int64_t offset, const std::string& name);

@@ -119,8 +119,8 @@ Result<Ended> run(const Command& command) {
             );
         }
         if (fds[0].revents != 0 && !read_some(child.output, ended.output, kOutputMax, command.on_output))
-            child.output.reset();
-        if (fds[1].revents != 0 && !read_some(child.errors, ended.errors, kErrorsMax, {})) child.errors.reset();
+            child.output.close();
+        if (fds[1].revents != 0 && !read_some(child.errors, ended.errors, kErrorsMax, {})) child.errors.close();
         has_exited = fds[2].revents != 0;
     }
     for (const Fd* fd : {&child.output, &child.errors}) {
@@ -142,14 +142,13 @@ Result<Ended> run(const Command& command) {
 
 Result<Background> Background::start(const Command& command) {
     TRY(Child child, spawn(command));
-    const int errors = ::fcntl(child.errors.get(), F_DUPFD_CLOEXEC, 3);
-    ::fcntl(errors, F_SETFL, O_NONBLOCK);
-    return Background(child.pid, errors);
+    ::fcntl(child.errors.get(), F_SETFL, O_NONBLOCK);
+    return Background(child.pid, std::move(child.errors));
 }
 
 Background::Background(Background&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
-      errors_fd_(std::exchange(other.errors_fd_, -1)),
+      errors_fd_(std::move(other.errors_fd_)),
       errors_(std::move(other.errors_)) {}
 
 Background::~Background() {
@@ -157,7 +156,6 @@ Background::~Background() {
         ::kill(pid_, SIGKILL);
         reap(pid_);
     }
-    if (errors_fd_ >= 0) ::close(errors_fd_);
 }
 
 bool Background::is_running() {
@@ -170,7 +168,7 @@ bool Background::is_running() {
 std::string Background::errors() {
     std::array<char, 16 * 1024> buffer;
     ssize_t n = 0;
-    while ((n = ::read(errors_fd_, buffer.data(), buffer.size())) > 0)
+    while ((n = ::read(errors_fd_.get(), buffer.data(), buffer.size())) > 0)
         errors_.append(buffer.data(), static_cast<std::size_t>(n));
     keep_tail(errors_, kErrorsMax);
     std::string out = errors_;

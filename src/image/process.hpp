@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 
 namespace berth::image {
@@ -44,9 +45,9 @@ public:
     [[nodiscard]] std::string errors();
 
 private:
-    Background(pid_t pid, int errors) : pid_(pid), errors_fd_(errors) {}
+    Background(pid_t pid, Fd errors) : pid_(pid), errors_fd_(std::move(errors)) {}
     pid_t pid_ = -1;
-    int errors_fd_ = -1;
+    Fd errors_fd_;
     std::string errors_;
 };
 

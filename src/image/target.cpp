@@ -216,7 +216,7 @@ Result<void> DiskWriter::finish() {
     if (!target_.is_block() && ::ftruncate(fd_.get(), sectors) != 0) {
         return std::unexpected(system_error("set the size of " + name_of(target_.path()), errno));
     }
-    fd_.reset();
+    fd_.close();
     return {};
 }
 

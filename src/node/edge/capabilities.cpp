@@ -12,27 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fd.hpp"
+
 namespace berth::node {
 namespace {
 
 constexpr char kInsidePod[] = "run/berth/cache/libvirt/qemu/cache/capabilities";
 constexpr off_t kFileMax = 1 << 20;
-
-class Fd {
-public:
-    explicit Fd(int fd) : fd_(fd) {}
-    ~Fd() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    Fd(const Fd&) = delete;
-    Fd& operator=(const Fd&) = delete;
-    [[nodiscard]] int get() const { return fd_; }
-    [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-    [[nodiscard]] int release() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_;
-};
 
 // Below /proc/PID/root an absolute link would lead to our own root: none is followed.
 int open_below(int folder, const char* path, int flags) {

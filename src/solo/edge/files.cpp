@@ -148,13 +148,6 @@ Result<void> sync_dir(const std::string& path) {
 
 }  // namespace
 
-Fd::~Fd() { close(); }
-
-void Fd::close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-}
-
 std::unexpected<Error> fail_errno(std::string_view context, int number) {
     ErrorKind kind = ErrorKind::io;
     if (number == ENOENT || number == ENXIO) kind = ErrorKind::not_found;
