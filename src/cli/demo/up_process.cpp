@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "solo/edge/fd.hpp"
+#include "base/fd.hpp"
 #include "solo/edge/files.hpp"
 #include "solo/edge/process.hpp"
 
@@ -74,8 +74,8 @@ std::string last_lines(const std::string& path, std::size_t count) {
 Result<UpProcess> UpProcess::start(const std::string& program, const std::string& data_dir, int nodes) {
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0) return fail(ErrorKind::io, std::string("pipe: ") + std::strerror(errno));
-    const solo::Fd output(ends[0]);
-    solo::Fd input(ends[1]);
+    const Fd output(ends[0]);
+    Fd input(ends[1]);
     const std::string log = data_dir + "/up.log";
     UpProcess up;
     up.pid_ = spawn(
@@ -84,7 +84,7 @@ Result<UpProcess> UpProcess::start(const std::string& program, const std::string
         log
     );
     if (up.pid_ < 0) return fail(ErrorKind::io, "start \"" + program + "\": " + std::strerror(errno));
-    input = solo::Fd();
+    input = Fd();
     Result<std::string> line = read_line(output.get());
     while (line && line->find("ready in") == std::string::npos) line = read_line(output.get());
     if (!line) {
