@@ -1,8 +1,10 @@
 #include "controllers/placement.hpp"
 
-#include "base/ranges.hpp"
+#include "controllers/claim_users.hpp"
+#include "controllers/volume_users.hpp"
 #include "placement/names.hpp"
 #include "placement/vm/sync.hpp"
+#include "placement/vmi/holder.hpp"
 #include "placement/vmi/sync.hpp"
 
 namespace berth::controllers {
@@ -19,6 +21,33 @@ const kube::User& identity() {
     return user;
 }
 
+using Name = std::pair<std::string, std::string>;
+
+void add_claims(std::set<Name>& out, const std::string& ns, const std::vector<api::VmVolume>& volumes) {
+    for (const api::VmVolume& volume : volumes) {
+        if (!volume.claim_name().empty()) out.insert({ns, volume.claim_name()});
+    }
+}
+
+std::set<Name> claims_of_vmi(const api::VirtualMachineInstance& vmi) {
+    std::set<Name> out;
+    add_claims(out, vmi.metadata.ns, vmi.spec.volumes);
+    return out;
+}
+
+// Those of its volumes, and those that its disks are cloned from.
+std::set<Name> claims_of_vm(const api::VirtualMachine& vm) {
+    std::set<Name> out;
+    if (vm.spec.vmi_template) add_claims(out, vm.metadata.ns, vm.spec.vmi_template->spec.volumes);
+    for (const api::DataVolumeTemplate& entry : vm.spec.data_volume_templates) {
+        out.insert({vm.metadata.ns, entry.metadata.name});
+        if (!entry.spec.source || !entry.spec.source->pvc) continue;
+        const api::NamedSource& source = *entry.spec.source->pvc;
+        out.insert({source.ns.empty() ? vm.metadata.ns : source.ns, source.name});
+    }
+    return out;
+}
+
 // What both controllers read.
 struct Caches {
     Caches(kube::Engine& e, rules::Config offered)
@@ -31,7 +60,10 @@ struct Caches {
           disks(e.cache<api::DataVolume>(api::kDataVolume)),
           revisions(e.cache<api::ControllerRevision>(api::kControllerRevision)),
           cdi_configs(e.cache<api::CdiConfig>(api::kCdiConfig)),
-          kubevirts(e.cache<api::KubeVirt>(api::kKubeVirt)) {}
+          kubevirts(e.cache<api::KubeVirt>(api::kKubeVirt)),
+          vms_of(machines, claims_of_vm),
+          vmis_of(instances, claims_of_vmi),
+          pods_of(pods) {}
 
     kube::Engine& engine;
     rules::Config base;
@@ -44,6 +76,9 @@ struct Caches {
     kube::Cache<api::ControllerRevision>& revisions;
     kube::Cache<api::CdiConfig>& cdi_configs;
     kube::Cache<api::KubeVirt>& kubevirts;
+    VolumeUsers<api::VirtualMachine> vms_of;
+    VolumeUsers<api::VirtualMachineInstance> vmis_of;
+    ClaimUsers pods_of;
 
     void read_config() {
         const std::vector<const api::KubeVirt*> all = kubevirts.all();
@@ -57,7 +92,8 @@ struct Caches {
     }
 };
 
-// --- VM ------------------------------------------------------------------------------------------------------------------
+// --- VM
+// ------------------------------------------------------------------------------------------------------------------
 
 constexpr const char* kVmController = "virtualmachine-controller";
 
@@ -103,22 +139,18 @@ api::Plan plan_vm(Caches& caches, const WorkKey& key) {
     return rules::vm::plan(view);
 }
 
-// --- VMI -----------------------------------------------------------------------------------------------------------------
+// --- VMI
+// -----------------------------------------------------------------------------------------------------------------
 
 constexpr const char* kVmiController = "virtualmachineinstance-controller";
 
-// Another machine that has a claim only one may have: one with a living launcher, or an older one that is not over.
-std::string holder_of(const Caches& caches, const api::VirtualMachineInstance& self, const api::PersistentVolumeClaim& claim) {
-    if (contains(claim.spec.access_modes, "ReadWriteMany")) return {};
-    for (const api::VirtualMachineInstance* other : caches.instances.all(self.metadata.ns)) {
-        if (other->metadata.uid == self.metadata.uid) continue;
-        const bool names_it = std::ranges::any_of(other->spec.volumes, [&](const auto& v) { return v.claim_name() == claim.metadata.name; });
-        if (!names_it) continue;
-        const bool has_pod = std::ranges::any_of(caches.pods.owned_by(other->metadata.uid), [](const api::Pod* pod) { return !pod->is_terminal(); });
-        const bool is_older = std::pair(other->metadata.creation_timestamp, other->metadata.name) < std::pair(self.metadata.creation_timestamp, self.metadata.name);
-        if (has_pod || (is_older && !other->is_final())) return other->metadata.ns + "/" + other->metadata.name;
+std::vector<rules::vmi::Contender> contenders_for(const Caches& caches, const Name& claim) {
+    std::vector<rules::vmi::Contender> out;
+    for (const api::VirtualMachineInstance* machine : caches.vmis_of.of(claim)) {
+        const std::vector<const api::Pod*> pods = caches.pods.owned_by(machine->metadata.uid);
+        out.push_back({machine, std::ranges::any_of(pods, [](const api::Pod* pod) { return !pod->is_terminal(); })});
     }
-    return {};
+    return out;
 }
 
 void fill_disks(const Caches& caches, rules::vmi::View& view) {
@@ -131,7 +163,8 @@ void fill_disks(const Caches& caches, rules::vmi::View& view) {
         if (disk.claim != nullptr) {
             const api::OwnerReference* owner = disk.claim->metadata.controller();
             if (owner != nullptr && owner->kind == "DataVolume") disk.owner = caches.disks.get(ns, owner->name);
-            disk.held_by = holder_of(caches, *view.vmi, *disk.claim);
+            disk.held_by =
+                rules::vmi::holder_of(*view.vmi, *disk.claim, contenders_for(caches, {ns, disk.claim->metadata.name}));
         }
         view.disks.push_back(disk);
     }
@@ -166,25 +199,12 @@ api::Plan plan_vmi(Caches& caches, const WorkKey& key) {
     return rules::vmi::plan(view);
 }
 
-// --- what wakes them -----------------------------------------------------------------------------------------------------
+// --- what wakes them
+// -----------------------------------------------------------------------------------------------------
 
-// Every object that names the claim or DataVolume `name` in its volumes.
-template <class T, class VolumesOf>
-void for_each_user(const kube::Cache<T>& cache, const std::string& ns, const std::string& name, VolumesOf volumes_of, const std::function<void(const T&)>& call) {
-    for (const T* object : cache.all(ns)) {
-        const std::vector<api::VmVolume>* volumes = volumes_of(*object);
-        if (volumes == nullptr) continue;
-        const bool names_it = std::ranges::any_of(*volumes, [&](const api::VmVolume& volume) { return volume.claim_name() == name; });
-        if (names_it) call(*object);
-    }
+const api::ObjectMeta& either(const api::ObjectMeta* before, const api::ObjectMeta* after) {
+    return after != nullptr ? *after : *before;
 }
-
-const std::vector<api::VmVolume>* volumes_of_vm(const api::VirtualMachine& vm) {
-    return vm.spec.vmi_template ? &vm.spec.vmi_template->spec.volumes : nullptr;
-}
-const std::vector<api::VmVolume>* volumes_of_vmi(const api::VirtualMachineInstance& vmi) { return &vmi.spec.volumes; }
-
-const api::ObjectMeta& either(const api::ObjectMeta* before, const api::ObjectMeta* after) { return after != nullptr ? *after : *before; }
 
 }  // namespace
 
@@ -205,14 +225,15 @@ void add_vm_controller(kube::Engine& engine, placement::Config base) {
         const api::ObjectMeta& meta = either(before, after);
         const api::OwnerReference* owner = meta.controller();
         if (owner != nullptr && owner->kind == "VirtualMachine") enqueue({&api::kVirtualMachine, meta.ns, owner->name});
-        for_each_user<api::VirtualMachine>(caches->machines, meta.ns, meta.name, volumes_of_vm, [&](const api::VirtualMachine& vm) {
-            enqueue({&api::kVirtualMachine, vm.metadata.ns, vm.metadata.name});
-        });
+        for (const api::VirtualMachine* vm : caches->vms_of.of({meta.ns, meta.name})) {
+            enqueue({&api::kVirtualMachine, vm->metadata.ns, vm->metadata.name});
+        }
     };
     caches->disks.listen(users);
     caches->claims.listen(users);
     caches->kubevirts.listen([caches, enqueue](const api::ObjectMeta*, const api::ObjectMeta*) {
-        for (const api::VirtualMachine* vm : caches->machines.all()) enqueue({&api::kVirtualMachine, vm->metadata.ns, vm->metadata.name});
+        for (const api::VirtualMachine* vm : caches->machines.all())
+            enqueue({&api::kVirtualMachine, vm->metadata.ns, vm->metadata.name});
     });
 }
 
@@ -223,16 +244,24 @@ void add_vmi_controller(kube::Engine& engine, placement::Config base) {
     controller.user = identity();
     controller.plan = [caches](const WorkKey& key) { return plan_vmi(*caches, key); };
     const auto enqueue = engine.add(std::move(controller));
-    caches->instances.listen([caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+    const auto by_name = [enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = either(before, after);
         enqueue({&api::kVmi, meta.ns, meta.name});
-        const api::VirtualMachineInstance* vmi = caches->instances.get(meta.ns, meta.name);
-        const bool is_over = after == nullptr || (vmi != nullptr && vmi->is_final());
-        if (!is_over) return;
-        for (const api::VirtualMachineInstance* other : caches->instances.all(meta.ns)) {  // who waits for its claims
-            if (other->status.phase == "Pending") enqueue({&api::kVmi, other->metadata.ns, other->metadata.name});
+    };
+    caches->instances.listen(by_name);
+    caches->machines.listen(by_name);
+    // Who waits for a claim looks again when another machine that names it, or a pod that does, has changed.
+    // These listeners belong to what they look at, so they do not own it.
+    const Caches* const known = caches.get();
+    const auto waiting = [known, enqueue](const Name& claim) {
+        const std::vector<const api::VirtualMachineInstance*> users = known->vmis_of.of(claim);
+        if (users.size() < 2) return;
+        for (const api::VirtualMachineInstance* vmi : users) {
+            if (vmi->status.phase == "Pending") enqueue({&api::kVmi, vmi->metadata.ns, vmi->metadata.name});
         }
-    });
+    };
+    caches->vmis_of.listen(waiting);
+    caches->pods_of.listen([waiting](const std::string& ns, const std::string& claim) { waiting({ns, claim}); });
     caches->pods.listen([caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = either(before, after);
         const api::OwnerReference* owner = meta.controller();
@@ -245,16 +274,12 @@ void add_vmi_controller(kube::Engine& engine, placement::Config base) {
     });
     const auto users = [caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = either(before, after);
-        for_each_user<api::VirtualMachineInstance>(caches->instances, meta.ns, meta.name, volumes_of_vmi, [&](const api::VirtualMachineInstance& vmi) {
-            enqueue({&api::kVmi, vmi.metadata.ns, vmi.metadata.name});
-        });
+        for (const api::VirtualMachineInstance* vmi : caches->vmis_of.of({meta.ns, meta.name})) {
+            enqueue({&api::kVmi, vmi->metadata.ns, vmi->metadata.name});
+        }
     };
     caches->disks.listen(users);
     caches->claims.listen(users);
-    caches->machines.listen([enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
-        const api::ObjectMeta& meta = either(before, after);
-        enqueue({&api::kVmi, meta.ns, meta.name});
-    });
 }
 
 }  // namespace berth::controllers

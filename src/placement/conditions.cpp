@@ -16,7 +16,8 @@ void put(std::vector<api::Condition>& conditions, api::Condition* known, api::Co
         return;
     }
     // The moment of transition is that of the status.
-    if (known->status == condition.status && known->last_transition_time) condition.last_transition_time = known->last_transition_time;
+    if (known->status == condition.status && known->last_transition_time)
+        condition.last_transition_time = known->last_transition_time;
     *known = std::move(condition);
 }
 
@@ -31,7 +32,8 @@ bool update_condition(std::vector<api::Condition>& conditions, api::Condition co
 
 bool refresh_condition(std::vector<api::Condition>& conditions, api::Condition condition) {
     api::Condition* known = find(conditions, condition.type);
-    if (known != nullptr && known->status == condition.status && known->reason == condition.reason && known->message == condition.message) {
+    if (known != nullptr && known->status == condition.status && known->reason == condition.reason &&
+        known->message == condition.message) {
         return false;
     }
     put(conditions, known, std::move(condition));

@@ -18,10 +18,13 @@ std::optional<std::int64_t> ratio_milli(const json::Value* value) {
 }
 
 void read_developer(Config& config, const json::Value& developer) {
-    if (const auto ratio = json::integer_at(developer, "/cpuAllocationRatio"); ratio && *ratio > 0) config.cpu_allocation_ratio = *ratio;
-    if (const auto percent = json::integer_at(developer, "/memoryOvercommit"); percent && *percent > 0) config.memory_overcommit = *percent;
+    if (const auto ratio = json::integer_at(developer, "/cpuAllocationRatio"); ratio && *ratio > 0)
+        config.cpu_allocation_ratio = *ratio;
+    if (const auto percent = json::integer_at(developer, "/memoryOvercommit"); percent && *percent > 0)
+        config.memory_overcommit = *percent;
     config.use_emulation = json::bool_at(developer, "/useEmulation", config.use_emulation);
-    if (const json::Value* selectors = json::find(developer, "/nodeSelectors"); selectors != nullptr && selectors->is_object()) {
+    if (const json::Value* selectors = json::find(developer, "/nodeSelectors");
+        selectors != nullptr && selectors->is_object()) {
         for (const auto& [key, value] : selectors->get_object()) {
             if (value.is_string()) config.node_selectors[std::string(key)] = std::string(value.get_string());
         }
@@ -67,7 +70,8 @@ Config config_from(Config config, const api::KubeVirt& kubevirt) {
     if (found == nullptr) return config;
     const json::Value& root = *found;
     if (const json::Value* developer = json::find(root, "/developerConfiguration")) read_developer(config, *developer);
-    if (const auto ratio = ratio_milli(json::find(root, "/additionalGuestMemoryOverheadRatio"))) config.overhead_ratio_milli = *ratio;
+    if (const auto ratio = ratio_milli(json::find(root, "/additionalGuestMemoryOverheadRatio")))
+        config.overhead_ratio_milli = *ratio;
     if (const json::Value* list = json::find(root, "/supportContainerResources")) read_support_resources(config, *list);
     read_text(config.default_cpu_model, root, "/cpuModel");
     read_text(config.default_runtime_class, root, "/defaultRuntimeClass");
@@ -76,7 +80,8 @@ Config config_from(Config config, const api::KubeVirt& kubevirt) {
     read_text(config.default_architecture, root, "/architectureConfiguration/defaultArchitecture");
     for (const char* architecture : {"amd64", "arm64", "s390x"}) {
         const std::string pointer = std::string("/architectureConfiguration/") + architecture + "/machineType";
-        if (const std::string_view type = json::text_at(root, pointer); !type.empty()) config.machine_types[architecture] = type;
+        if (const std::string_view type = json::text_at(root, pointer); !type.empty())
+            config.machine_types[architecture] = type;
     }
     return config;
 }

@@ -12,12 +12,13 @@ namespace berth::placement {
 
 /// Becomes a condition (Synchronized of a VMI, Failure of a VM).
 struct SyncError {
-    std::string reason;   ///< "FailedCreate"
+    std::string reason;  ///< "FailedCreate"
     std::string message;
     bool operator==(const SyncError&) const = default;
 };
 
-/// What the engine could not do at the last pass over this object; it tries again, the status says why it takes so long.
+/// What the engine could not do at the last pass over this object; it tries again, the status says why it takes so
+/// long.
 struct Failed {
     std::string intent;  ///< as api::print gives it: "create pod/default/virt-launcher-web-x7k2p"
     ErrorKind kind = ErrorKind::io;

@@ -12,17 +12,17 @@ struct Owned {
 };
 
 inline constexpr Owned kOwns[] = {
-    {"vm",  "VirtualMachine",         "metadata.finalizers, metadata.annotations (observed API versions)"},
-    {"vm",  "VirtualMachine",         "spec.runStrategy, spec.running (Halted with a Start request)"     },
-    {"vm",  "VirtualMachine",         "status, without volumeRequests"                                   },
-    {"vm",  "DataVolume",             "creation from templates; metadata.ownerReferences of orphans"     },
-    {"vm",  "ControllerRevision",     "creation, deletion"                                               },
+    {"vm",  "VirtualMachine",         "metadata.finalizers, metadata.annotations (observed API versions)" },
+    {"vm",  "VirtualMachine",         "spec.runStrategy, spec.running (Halted with a Start request)"      },
+    {"vm",  "VirtualMachine",         "status, without volumeRequests"                                    },
+    {"vm",  "DataVolume",             "creation from templates; metadata.ownerReferences of orphans"      },
+    {"vm",  "ControllerRevision",     "creation, deletion"                                                },
     {"vm",  "VirtualMachineInstance", "creation, deletion, the VM's finalizer, ownerReferences of orphans"},
-    {"vmi", "VirtualMachineInstance", "metadata.labels[kubevirt.io/nodeName], finalizers"                },
-    {"vmi", "VirtualMachineInstance", "status until Scheduled; then Failed, Ready, activePods, claims"   },
-    {"vmi", "Pod",                    "creation and deletion of launcher and provisioning pods"          },
-    {"vmi", "Pod",                    "label kubevirt.io/nodeName, condition virtual-machine-unpaused"   },
-    {"vmi", "Pod",                    "deletion of temporary pods of the launcher pod"                   },
+    {"vmi", "VirtualMachineInstance", "metadata.labels[kubevirt.io/nodeName], finalizers"                 },
+    {"vmi", "VirtualMachineInstance", "status until Scheduled; then Failed, Ready, activePods, claims"    },
+    {"vmi", "Pod",                    "creation and deletion of launcher and provisioning pods"           },
+    {"vmi", "Pod",                    "label kubevirt.io/nodeName, condition virtual-machine-unpaused"    },
+    {"vmi", "Pod",                    "deletion of temporary pods of the launcher pod"                    },
 };
 
 }  // namespace berth::placement

@@ -1,6 +1,7 @@
 #include "node/agent/agent.hpp"
 
 #include "node/plan/vmi.hpp"
+#include "node/plan/volumes.hpp"
 
 namespace berth::node {
 namespace {
@@ -47,7 +48,8 @@ struct Agent::State {
         const api::Pod* newest = nullptr;
         for (const api::Pod* pod : pods.owned_by(vmi.metadata.uid)) {
             if (pod->metadata.annotation(kProvisioningPod) != nullptr || pod->spec.node_name != node) continue;
-            if (newest == nullptr || pod->metadata.creation_timestamp > newest->metadata.creation_timestamp) newest = pod;
+            if (newest == nullptr || pod->metadata.creation_timestamp > newest->metadata.creation_timestamp)
+                newest = pod;
         }
         return newest;
     }
@@ -79,7 +81,8 @@ struct Agent::State {
     // The desired machine as the launcher is told it.
     static std::string wanted(const View& view) {
         json::Array paths;
-        for (const agent::VolumePath& path : volume_paths(*view.vmi, view.claims)) paths.push_back(agent::to_json(path));
+        for (const agent::VolumePath& path : volume_paths(*view.vmi, view.claims))
+            paths.push_back(agent::to_json(path));
         return json::print(json::Value(std::move(paths)));
     }
 
@@ -127,7 +130,9 @@ Agent::Agent(kube::Engine& engine, Executor executor, std::string node, agent::C
     State* const state = state_.get();
     kube::Controller controller;
     controller.name = "virt-handler";
-    controller.user = {"system:node:" + state->node, {"system:nodes", "system:authenticated"}};
+    controller.user = {
+        "system:node:" + state->node, {"system:nodes", "system:authenticated"}
+    };
     controller.plan = [state](const WorkKey& key) { return state->plan(key); };
     controller.effect = [state](api::Effect effect) { return state->run(std::move(effect)); };
     state->enqueue = engine.add(std::move(controller));
@@ -138,7 +143,8 @@ Agent::Agent(kube::Engine& engine, Executor executor, std::string node, agent::C
     state->pods.listen([state](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = after != nullptr ? *after : *before;
         const api::OwnerReference* owner = meta.controller();
-        if (owner != nullptr && owner->kind == "VirtualMachineInstance") state->enqueue({&api::kVmi, meta.ns, owner->name});
+        if (owner != nullptr && owner->kind == "VirtualMachineInstance")
+            state->enqueue({&api::kVmi, meta.ns, owner->name});
     });
 }
 

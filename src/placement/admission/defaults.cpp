@@ -171,7 +171,25 @@ Writer writer_of(std::string_view name) {
 void default_vm(json::Value& vm) {
     mark_versions(vm);
     add_text(vm, "/metadata/finalizers", kVmFinalizer);
-    json::set(vm, "/status/printableStatus", json::Value("Stopped"));
+    // What its controller would say first: it saves a write for each VM.
+    json::Object ready{
+        {"type", "Ready"},
+        {"status", "False"},
+        {"reason", "VMINotExists"},
+        {"message", "VMI does not exist"},
+        {"lastTransitionTime", json::text_at(vm, "/metadata/creationTimestamp")},
+    };
+    const std::int64_t generation = json::integer_at(vm, "/metadata/generation").value_or(1);
+    json::set(
+        vm,
+        "/status",
+        json::Object{
+            {"printableStatus",    "Stopped"                    },
+            {"conditions",         json::Array{std::move(ready)}},
+            {"observedGeneration", generation                   },
+            {"desiredGeneration",  generation                   },
+    }
+    );
     if (!lacks(vm, "/spec/template/spec/domain")) name_firmware(vm, "/spec/template/spec");
 }
 

@@ -17,7 +17,9 @@ constexpr std::int64_t kProbeDelay = 10;
 constexpr std::int64_t kTimeoutSpread = 120;  // seconds; keeps launchers of one node from timing out together
 constexpr std::string_view kKubectlPrefix = "kubectl.kubernetes.io";
 
-std::int64_t grace_of(const api::VmiSpec& spec) { return spec.termination_grace_period_seconds.value_or(kDefaultGrace); }
+std::int64_t grace_of(const api::VmiSpec& spec) {
+    return spec.termination_grace_period_seconds.value_or(kDefaultGrace);
+}
 
 void add_metadata(api::Pod& pod, const api::VirtualMachineInstance& vmi, const Config& config, Role role) {
     pod.metadata.ns = vmi.metadata.ns;
@@ -42,18 +44,30 @@ void add_metadata(api::Pod& pod, const api::VirtualMachineInstance& vmi, const C
 std::vector<std::string> launcher_args(const api::VirtualMachineInstance& vmi, const Config& config) {
     const auto spread = static_cast<std::int64_t>(fnv1a64(vmi.metadata.uid.value) % kTimeoutSpread);
     std::vector<std::string> args = {
-        "--qemu-timeout",       std::to_string(config.launcher_qemu_timeout_seconds + spread) + "s",
-        "--name",               vmi.metadata.name,
-        "--uid",                vmi.metadata.uid.value,
-        "--namespace",          vmi.metadata.ns,
-        "--kubevirt-share-dir", "/var/run/kubevirt",
-        "--ephemeral-disk-dir", kEphemeralDiskDir,
-        "--container-disk-dir", kContainerDiskDir,
-        "--grace-period-seconds", std::to_string(grace_of(vmi.spec) + kLauncherGrace),
-        "--hook-sidecars",      "0",
-        "--ovmf-path",          "/usr/share/OVMF",
-        "--disk-memory-limit",  "2097152000",
-        "--hypervisor",         "kvm",
+        "--qemu-timeout",
+        std::to_string(config.launcher_qemu_timeout_seconds + spread) + "s",
+        "--name",
+        vmi.metadata.name,
+        "--uid",
+        vmi.metadata.uid.value,
+        "--namespace",
+        vmi.metadata.ns,
+        "--kubevirt-share-dir",
+        "/var/run/kubevirt",
+        "--ephemeral-disk-dir",
+        kEphemeralDiskDir,
+        "--container-disk-dir",
+        kContainerDiskDir,
+        "--grace-period-seconds",
+        std::to_string(grace_of(vmi.spec) + kLauncherGrace),
+        "--hook-sidecars",
+        "0",
+        "--ovmf-path",
+        "/usr/share/OVMF",
+        "--disk-memory-limit",
+        "2097152000",
+        "--hypervisor",
+        "kvm",
     };
     if (!config.runs_as_root) args.push_back("--run-as-nonroot");
     if (config.use_emulation) args.push_back("--allow-emulation");
@@ -73,20 +87,25 @@ std::vector<api::EnvVar> environment(const PodVolumes& volumes, const Config& co
         out.push_back({.name = "SHARED_FILESYSTEM_PATHS", .value = paths});
     }
     api::EnvVar name{.name = "POD_NAME"};
-    name.value_from = json::Object{{"fieldRef", json::Object{{"apiVersion", "v1"}, {"fieldPath", "metadata.name"}}}};
+    name.value_from = json::Object{
+        {"fieldRef", json::Object{{"apiVersion", "v1"}, {"fieldPath", "metadata.name"}}}
+    };
     out.push_back(std::move(name));
     return out;
 }
 
 json::Value compute_security(const Config& config) {
     if (config.runs_as_root) {
-        return json::Object{{"runAsUser", 0}, {"capabilities", json::Object{{"add", json::Array{"NET_BIND_SERVICE", "SYS_NICE"}}}}};
+        return json::Object{
+            {"runAsUser",    0                                                                 },
+            {"capabilities", json::Object{{"add", json::Array{"NET_BIND_SERVICE", "SYS_NICE"}}}}
+        };
     }
     return json::Object{
-        {"allowPrivilegeEscalation", false},
-        {"capabilities", json::Object{{"add", json::Array{"NET_BIND_SERVICE"}}, {"drop", json::Array{"ALL"}}}},
-        {"runAsUser", kQemuUser},
-        {"runAsNonRoot", true},
+        {"allowPrivilegeEscalation", false                                                                               },
+        {"capabilities",             json::Object{{"add", json::Array{"NET_BIND_SERVICE"}}, {"drop", json::Array{"ALL"}}}},
+        {"runAsUser",                kQemuUser                                                                           },
+        {"runAsNonRoot",             true                                                                                },
     };
 }
 
@@ -94,7 +113,11 @@ json::Value compute_security(const Config& config) {
 json::Value probe_of(const json::Value& probe) {
     if (!probe.is_object()) return {};
     json::Value out = probe;
-    json::set(out, "/initialDelaySeconds", json::Value(json::integer_at(probe, "/initialDelaySeconds").value_or(0) + kProbeDelay));
+    json::set(
+        out,
+        "/initialDelaySeconds",
+        json::Value(json::integer_at(probe, "/initialDelaySeconds").value_or(0) + kProbeDelay)
+    );
     return out;
 }
 
@@ -120,7 +143,8 @@ api::Container compute_container(const RenderInput& input, const PodVolumes& vol
     return out;
 }
 
-// Streams the guest's serial port into the pod's log. Only on an explicit wish: each such machine costs one more process.
+// Streams the guest's serial port into the pod's log. Only on an explicit wish: each such machine costs one more
+// process.
 std::vector<api::Container> init_containers(const RenderInput& input) {
     if (!input.vmi.spec.domain.devices.log_serial_console.value_or(false)) return {};
     api::Container log;
@@ -131,12 +155,14 @@ std::vector<api::Container> init_containers(const RenderInput& input) {
     log.args = {"-n", "+1", "-F", std::string(kPrivateDir) + "/" + input.vmi.metadata.uid.value + "/virt-serial0-log"};
     log.restart_policy = "Always";
     log.resources = helper_resources("guest-console-log", input.config);
-    log.volume_mounts = {{.name = "private", .mount_path = kPrivateDir, .read_only = true}};
+    log.volume_mounts = {
+        {.name = "private", .mount_path = kPrivateDir, .read_only = true}
+    };
     log.security_context = json::Object{
-        {"runAsUser", kQemuUser},
-        {"runAsNonRoot", true},
-        {"allowPrivilegeEscalation", false},
-        {"capabilities", json::Object{{"drop", json::Array{"ALL"}}}},
+        {"runAsUser",                kQemuUser                                 },
+        {"runAsNonRoot",             true                                      },
+        {"allowPrivilegeEscalation", false                                     },
+        {"capabilities",             json::Object{{"drop", json::Array{"ALL"}}}},
     };
     return {std::move(log)};
 }
@@ -144,7 +170,9 @@ std::vector<api::Container> init_containers(const RenderInput& input) {
 json::Value pull_secrets(const RenderInput& input) {
     json::Array out;
     const auto add = [&](const std::string& name) {
-        const json::Value entry = json::Object{{"name", name}};
+        const json::Value entry = json::Object{
+            {"name", name}
+        };
         if (!name.empty() && std::ranges::find(out, entry) == out.end()) out.push_back(entry);
     };
     for (const api::VmVolume& volume : input.vmi.spec.volumes) {
@@ -155,8 +183,17 @@ json::Value pull_secrets(const RenderInput& input) {
 }
 
 json::Value pod_security(const Config& config) {
-    if (config.runs_as_root) return json::Object{{"fsGroup", kQemuUser}, {"runAsUser", 0}};
-    return json::Object{{"fsGroup", kQemuUser}, {"runAsUser", kQemuUser}, {"runAsGroup", kQemuUser}, {"runAsNonRoot", true}};
+    if (config.runs_as_root)
+        return json::Object{
+            {"fsGroup",   kQemuUser},
+            {"runAsUser", 0        }
+        };
+    return json::Object{
+        {"fsGroup",      kQemuUser},
+        {"runAsUser",    kQemuUser},
+        {"runAsGroup",   kQemuUser},
+        {"runAsNonRoot", true     }
+    };
 }
 
 void add_placement(api::PodSpec& out, const RenderInput& input) {

@@ -1,6 +1,6 @@
-// The pod of a machine, twice: the provisioning pod that lets the scheduler choose a node for all disks at once, and the
-// launcher pod that hosts the guest. One function makes both, so that the node is chosen under the rules the guest runs under.
-// Contract: docs/spec/placement.md 3 (L-01 to L-35)
+// The pod of a machine, twice: the provisioning pod that lets the scheduler choose a node for all disks at once, and
+// the launcher pod that hosts the guest. One function makes both, so that the node is chosen under the rules the guest
+// runs under. Contract: docs/spec/placement.md 3 (L-01 to L-35)
 #pragma once
 
 #include "placement/config.hpp"

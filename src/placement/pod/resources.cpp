@@ -26,8 +26,12 @@ Quantity amount_of(const Resources& resources, const std::string& name) {
     return it == resources.end() ? Quantity{} : it->second;
 }
 
-Resources requests_of(const api::VmiSpec& spec) { return spec.domain.resources ? spec.domain.resources->requests : Resources{}; }
-Resources limits_of(const api::VmiSpec& spec) { return spec.domain.resources ? spec.domain.resources->limits : Resources{}; }
+Resources requests_of(const api::VmiSpec& spec) {
+    return spec.domain.resources ? spec.domain.resources->requests : Resources{};
+}
+Resources limits_of(const api::VmiSpec& spec) {
+    return spec.domain.resources ? spec.domain.resources->limits : Resources{};
+}
 
 std::string hugepage_size(const api::VmiSpec& spec) {
     if (!spec.domain.memory) return {};
@@ -36,7 +40,9 @@ std::string hugepage_size(const api::VmiSpec& spec) {
 
 bool is_list_with_members(const json::Value& value) { return value.is_array() && !value.get_array().empty(); }
 
-bool has_dedicated_cpus(const api::VmiSpec& spec) { return spec.domain.cpu && spec.domain.cpu->dedicated_cpu_placement; }
+bool has_dedicated_cpus(const api::VmiSpec& spec) {
+    return spec.domain.cpu && spec.domain.cpu->dedicated_cpu_placement;
+}
 
 // The pod will be of class Guaranteed: limits equal to requests for both CPU and memory.
 bool asks_guaranteed(const api::VmiSpec& spec) {
@@ -83,7 +89,8 @@ void add_cpu(api::ResourceRequirements& out, const api::VmiSpec& spec, const Con
         out.requests["cpu"] = out.limits["cpu"] = quantity_of(MilliCpu{count * 1000});
         return;
     }
-    out.requests["cpu"] = request.empty() ? quantity_of(MilliCpu{vcpu_count(spec) * 1000 / config.cpu_allocation_ratio}) : request;
+    out.requests["cpu"] =
+        request.empty() ? quantity_of(MilliCpu{vcpu_count(spec) * 1000 / config.cpu_allocation_ratio}) : request;
     if (!limit.empty()) out.limits["cpu"] = limit;
 }
 
@@ -96,7 +103,8 @@ void add_memory(api::ResourceRequirements& out, const api::VmiSpec& spec, const 
         out.requests["hugepages-" + size] = out.limits["hugepages-" + size] = quantity_of(guest);
         const Bytes rest = {std::max<std::int64_t>(0, guest_part(spec, config).value - guest.value)};
         out.requests["memory"] = quantity_of(rest + overhead);
-        if (!amount_of(limits_of(spec), "memory").empty() || has_dedicated_cpus(spec)) out.limits["memory"] = out.requests["memory"];
+        if (!amount_of(limits_of(spec), "memory").empty() || has_dedicated_cpus(spec))
+            out.limits["memory"] = out.requests["memory"];
         return;
     }
     out.requests["memory"] = quantity_of(guest_part(spec, config) + extra);
@@ -157,7 +165,8 @@ Bytes memory_overhead(const api::VmiSpec& spec, const Config& config) {
     if (devices.autoattach_graphics_device.value_or(true)) sum = sum + kGraphics;
     if (spec.architecture == "arm64") sum = sum + kArmFirmware;
     if (is_list_with_members(devices.gpus) || is_list_with_members(devices.host_devices)) sum = sum + kVfio;
-    if (std::ranges::any_of(spec.volumes, [](const api::VmVolume& v) { return !v.downward_metrics.is_null(); })) sum = sum + kDownwardMetrics;
+    if (std::ranges::any_of(spec.volumes, [](const api::VmVolume& v) { return !v.downward_metrics.is_null(); }))
+        sum = sum + kDownwardMetrics;
     sum = sum + probe_overhead(spec);
     if (!devices.tpm.is_null()) sum = sum + kTpm;
     if (has_dedicated_cpus(spec) || asks_guaranteed(spec)) sum = sum + kGuaranteed;
@@ -186,11 +195,12 @@ api::ResourceRequirements helper_resources(std::string_view type, const Config& 
     if (it != config.support_resources.end()) return it->resources;
     if (type == "guest-console-log") {
         return {
-            .requests = {{"cpu", Quantity{"5m"}}, {"memory", Quantity{"35M"}}},
+            .requests = {{"cpu", Quantity{"5m"}},  {"memory", Quantity{"35M"}}},
             .limits = {{"cpu", Quantity{"15m"}}, {"memory", Quantity{"60M"}}},
         };
     }
-    // A containerDisk helper copies a whole disk once: a small share is asked for, and it may use a core while it copies.
+    // A containerDisk helper copies a whole disk once: a small share is asked for, and it may use a core while it
+    // copies.
     return {
         .requests = {{"cpu", Quantity{"10m"}}, {"memory", Quantity{"16M"}}, {"ephemeral-storage", Quantity{"50M"}}},
         .limits = {{"cpu", Quantity{"1"}}, {"memory", Quantity{"128M"}}},

@@ -14,14 +14,14 @@ struct EmptyDir {
 
 // What the processes around a guest write to (L-25). Node-side mounts appear in the last two while the pod runs.
 constexpr EmptyDir kEmptyDirs[] = {
-    {"private",            kPrivateDir,                   ""               },
-    {"public",             "/var/run/kubevirt",           ""               },
-    {"sockets",            "/var/run/kubevirt/sockets",   ""               },
-    {"virt-bin-share-dir", "",                            ""               },
-    {"libvirt-runtime",    "/var/run/libvirt",            ""               },
-    {"ephemeral-disks",    kEphemeralDiskDir,             ""               },
-    {"container-disks",    kContainerDiskDir,             "HostToContainer"},
-    {"hotplug-disks",      kHotplugDir,                   "HostToContainer"},
+    {"private",            kPrivateDir,                 ""               },
+    {"public",             "/var/run/kubevirt",         ""               },
+    {"sockets",            "/var/run/kubevirt/sockets", ""               },
+    {"virt-bin-share-dir", "",                          ""               },
+    {"libvirt-runtime",    "/var/run/libvirt",          ""               },
+    {"ephemeral-disks",    kEphemeralDiskDir,           ""               },
+    {"container-disks",    kContainerDiskDir,           "HostToContainer"},
+    {"hotplug-disks",      kHotplugDir,                 "HostToContainer"},
 };
 
 void add_empty_dir(PodVolumes& out, const EmptyDir& dir) {
@@ -59,7 +59,9 @@ void add_host_disk(PodVolumes& out, const api::VmVolume& source) {
 
 void add_secret(PodVolumes& out, std::string name, std::string secret, bool optional) {
     api::PodVolume volume{.name = name};
-    volume.secret = api::SecretVolumeSource{.secret_name = std::move(secret), .items = {}, .default_mode = {}, .optional = optional};
+    volume.secret = api::SecretVolumeSource{
+        .secret_name = std::move(secret), .items = {}, .default_mode = {}, .optional = optional
+    };
     out.volumes.push_back(std::move(volume));
     std::string path = std::string(kPrivateDir) + "/secret/" + name;
     out.mounts.push_back({.name = std::move(name), .mount_path = std::move(path), .read_only = true});
@@ -71,7 +73,9 @@ void add_config_map(PodVolumes& out, const api::VmVolume& source) {
     volume.config_map->name = json::text_at(source.config_map, "/name");
     volume.config_map->optional = json::bool_at(source.config_map, "/optional");
     out.volumes.push_back(std::move(volume));
-    out.mounts.push_back({.name = source.name, .mount_path = std::string(kPrivateDir) + "/config-map/" + source.name, .read_only = true});
+    out.mounts.push_back(
+        {.name = source.name, .mount_path = std::string(kPrivateDir) + "/config-map/" + source.name, .read_only = true}
+    );
 }
 
 // User and network data kept in secrets; inline data travels in the machine's spec.
@@ -88,9 +92,15 @@ void add_other(PodVolumes& out, const api::VmVolume& source) {
     if (source.cloud_init_config_drive) add_cloud_init(out, source.name, *source.cloud_init_config_drive);
     if (!source.config_map.is_null()) add_config_map(out, source);
     if (!source.secret.is_null()) {
-        add_secret(out, source.name, std::string(json::text_at(source.secret, "/secretName")), json::bool_at(source.secret, "/optional"));
+        add_secret(
+            out,
+            source.name,
+            std::string(json::text_at(source.secret, "/secretName")),
+            json::bool_at(source.secret, "/optional")
+        );
     }
-    if (!source.service_account.is_null()) out.service_account = json::text_at(source.service_account, "/serviceAccountName");
+    if (!source.service_account.is_null())
+        out.service_account = json::text_at(source.service_account, "/serviceAccountName");
 }
 
 void add_backend(PodVolumes& out, const api::PersistentVolumeClaim& claim) {
@@ -98,14 +108,18 @@ void add_backend(PodVolumes& out, const api::PersistentVolumeClaim& claim) {
     volume.persistent_volume_claim = api::ClaimVolumeSource{.claim_name = claim.metadata.name, .read_only = false};
     out.volumes.push_back(std::move(volume));
     for (const auto& [path, sub_path] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"/var/lib/libvirt/qemu/nvram", "nvram"}, {"/var/lib/libvirt/swtpm", "swtpm"}}) {
+             {"/var/lib/libvirt/qemu/nvram", "nvram"},
+             {"/var/lib/libvirt/swtpm",      "swtpm"}
+    }) {
         out.mounts.push_back({.name = "vm-state", .mount_path = path, .sub_path = sub_path});
     }
 }
 
 }  // namespace
 
-const api::PersistentVolumeClaim* find_claim(const std::vector<const api::PersistentVolumeClaim*>& claims, std::string_view name) {
+const api::PersistentVolumeClaim* find_claim(
+    const std::vector<const api::PersistentVolumeClaim*>& claims, std::string_view name
+) {
     const auto it = std::ranges::find_if(claims, [&](const auto* claim) { return claim->metadata.name == name; });
     return it == claims.end() ? nullptr : *it;
 }
@@ -132,9 +146,9 @@ Result<PodVolumes> volumes_for(const RenderInput& input) {
     return out;
 }
 
-// The helper's image is the disk's image, with our /usr/bin/container-disk bound in. Its contract: copy the image in /disk
-// (or at --image-path) to --target, sparse, by a temporary name and a rename; write nothing else; then sleep until TERM.
-// The launcher takes the target as the backing file of an overlay, so the disk starts afresh with each pod.
+// The helper's image is the disk's image, with our /usr/bin/container-disk bound in. Its contract: copy the image in
+// /disk (or at --image-path) to --target, sparse, by a temporary name and a rename; write nothing else; then sleep
+// until TERM. The launcher takes the target as the backing file of an overlay, so the disk starts afresh with each pod.
 std::vector<api::Container> container_disks_for(const RenderInput& input) {
     std::vector<api::Container> out;
     for (const api::VmVolume& volume : input.vmi.spec.volumes) {
@@ -145,19 +159,23 @@ std::vector<api::Container> container_disks_for(const RenderInput& input) {
         helper.image = volume.container_disk->image;
         helper.image_pull_policy = volume.container_disk->image_pull_policy;
         helper.command = {"/usr/bin/container-disk"};
-        helper.args = {"--copy-path", dir + "/disk_" + std::to_string(out.size()), "--target", dir + "/" + volume.name + ".img"};
+        helper.args = {
+            "--copy-path", dir + "/disk_" + std::to_string(out.size()), "--target", dir + "/" + volume.name + ".img"
+        };
         if (!volume.container_disk->path.empty()) {
             helper.args.push_back("--image-path");
             helper.args.push_back(volume.container_disk->path);
         }
         helper.resources = helper_resources("container-disk", input.config);
-        helper.volume_mounts = {{.name = "container-disks", .mount_path = dir}};
+        helper.volume_mounts = {
+            {.name = "container-disks", .mount_path = dir}
+        };
         if (!input.config.runs_as_root) {
             helper.security_context = json::Object{
-                {"runAsUser", 107},
-                {"runAsNonRoot", true},
-                {"allowPrivilegeEscalation", false},
-                {"capabilities", json::Object{{"drop", json::Array{"ALL"}}}},
+                {"runAsUser",                107                                       },
+                {"runAsNonRoot",             true                                      },
+                {"allowPrivilegeEscalation", false                                     },
+                {"capabilities",             json::Object{{"drop", json::Array{"ALL"}}}},
             };
         }
         out.push_back(std::move(helper));

@@ -26,7 +26,9 @@ Result<PodVolumes> volumes_for(const RenderInput& input);
 std::vector<api::Container> container_disks_for(const RenderInput& input);
 
 /// The claim of that name, or nullptr.
-const api::PersistentVolumeClaim* find_claim(const std::vector<const api::PersistentVolumeClaim*>& claims, std::string_view name);
+const api::PersistentVolumeClaim* find_claim(
+    const std::vector<const api::PersistentVolumeClaim*>& claims, std::string_view name
+);
 
 /// True for a volume whose claim both pods carry: hotplugged ones never do (L-29).
 bool is_mounted(const api::VirtualMachineInstance& vmi, const api::VmVolume& volume);

@@ -20,7 +20,10 @@ std::string architecture_of(const api::VmiSpec& spec, const Config& config) {
 
 std::map<std::string, std::string> node_selector_for(const api::VmiSpec& spec, const Config& config) {
     const std::string architecture = architecture_of(spec, config);
-    std::map<std::string, std::string> out = {{kLabelSchedulable, "true"}, {"kubernetes.io/arch", architecture}};
+    std::map<std::string, std::string> out = {
+        {kLabelSchedulable,    "true"      },
+        {"kubernetes.io/arch", architecture}
+    };
     for (const auto& [key, value] : config.node_selectors) out[key] = value;
     for (const auto& [key, value] : spec.node_selector) out[key] = value;
     const std::string model = cpu_model_of(spec, config);
@@ -49,7 +52,9 @@ std::optional<api::Affinity> affinity_for(const api::VmiSpec& spec, const Config
     if (terms.empty()) terms.emplace_back();
     // Terms are alternatives: the requirement goes into each of them.
     for (api::NodeSelectorTerm& term : terms) {
-        term.match_expressions.push_back({.key = "node-labeller.kubevirt.io/obsolete-host-model", .op = "DoesNotExist", .values = {}});
+        term.match_expressions.push_back(
+            {.key = "node-labeller.kubevirt.io/obsolete-host-model", .op = "DoesNotExist", .values = {}}
+        );
     }
     return out;
 }

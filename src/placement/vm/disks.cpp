@@ -21,8 +21,14 @@ json::Value written_template(const View& view, std::size_t index) {
 json::Value data_volume_for(const View& view, std::size_t index) {
     const api::VirtualMachine& vm = *view.vm;
     const json::Value written = written_template(view, index);
-    json::Value out = json::Object{{"apiVersion", api::kDataVolume.api_version()}, {"kind", api::kDataVolume.kind}};
-    json::Object metadata{{"name", name_of(view.templates[index])}, {"namespace", vm.metadata.ns}};
+    json::Value out = json::Object{
+        {"apiVersion", api::kDataVolume.api_version()},
+        {"kind",       api::kDataVolume.kind         }
+    };
+    json::Object metadata{
+        {"name",      name_of(view.templates[index])},
+        {"namespace", vm.metadata.ns                }
+    };
     for (const char* part : {"labels", "annotations"}) {
         const json::Value* copied = json::find(written, std::string("/metadata/") + part);
         metadata[part] = copied != nullptr && copied->is_object() ? *copied : json::Value(json::Object());
@@ -30,14 +36,16 @@ json::Value data_volume_for(const View& view, std::size_t index) {
     metadata["labels"].get_object()[kLabelCreatedBy] = vm.metadata.uid.value;
     metadata["annotations"].get_object()[kAllowClaimAdoption] = "true";
     const api::OwnerReference owner = owned_by(vm);
-    metadata["ownerReferences"] = json::Array{json::Object{
-        {"apiVersion", owner.api_version},
-        {"kind", owner.kind},
-        {"name", owner.name},
-        {"uid", owner.uid.value},
-        {"controller", true},
-        {"blockOwnerDeletion", true},
-    }};
+    metadata["ownerReferences"] = json::Array{
+        json::Object{
+                     {"apiVersion", owner.api_version},
+                     {"kind", owner.kind},
+                     {"name", owner.name},
+                     {"uid", owner.uid.value},
+                     {"controller", true},
+                     {"blockOwnerDeletion", true},
+                     }
+    };
     json::set(out, "/metadata", std::move(metadata));
     const json::Value* spec = json::find(written, "/spec");
     json::set(out, "/spec", spec == nullptr ? json::Value(json::Object()) : *spec);
@@ -59,16 +67,23 @@ void make(DiskOutcome& out, const View& view, std::size_t index) {
     if (lacks_clone_source(entry)) {
         const api::NamedSource& source = *entry.wanted->spec.source->pvc;
         const std::string ns = source.ns.empty() ? view.vm->metadata.ns : source.ns;
-        const std::string text = "source PVC " + ns + "/" + source.name + " of DataVolume " + name_of(entry) + " does not exist";
+        const std::string text =
+            "source PVC " + ns + "/" + source.name + " of DataVolume " + name_of(entry) + " does not exist";
         out.intents.push_back(event(view, "SourcePVCNotAvailabe", text, true));
         out.error = text;
         return;
     }
     const bool has_failed = failed_to_create(view.failed, api::kDataVolume, name_of(entry));
-    const bool claim_is_in_the_way = has_failed && entry.claim != nullptr && view.failed->message.find("already exists") != std::string::npos;
+    const bool claim_is_in_the_way =
+        has_failed && entry.claim != nullptr && view.failed->message.find("already exists") != std::string::npos;
     if (has_failed && !claim_is_in_the_way) {
         out.error = "failed to create DataVolume " + name_of(entry) + ": " + view.failed->message;
-        out.intents.push_back(event(view, "FailedDataVolumeCreate", "Error creating DataVolume " + name_of(entry) + ": " + view.failed->message, true));
+        out.intents.push_back(event(
+            view,
+            "FailedDataVolumeCreate",
+            "Error creating DataVolume " + name_of(entry) + ": " + view.failed->message,
+            true
+        ));
     }
     out.intents.push_back(api::Create{data_volume_for(view, index)});
     out.intents.push_back(event(view, "SuccessfulDataVolumeCreate", "Created DataVolume " + name_of(entry), false));
@@ -76,7 +91,8 @@ void make(DiskOutcome& out, const View& view, std::size_t index) {
 
 bool exceeds_quota(const api::DataVolume& disk) {
     const api::Condition* bound = api::find_condition(disk.status.conditions, "Bound");
-    return disk.status.phase == "Pending" && bound != nullptr && bound->status != "True" && bound->reason == "ErrExceededQuota";
+    return disk.status.phase == "Pending" && bound != nullptr && bound->status != "True" &&
+           bound->reason == "ErrExceededQuota";
 }
 
 void watch(DiskOutcome& out, const View& view, const Template& entry) {
@@ -84,10 +100,14 @@ void watch(DiskOutcome& out, const View& view, const Template& entry) {
     if (phase == "Succeeded" || phase == "WaitForFirstConsumer" || phase == "PendingPopulation") return;
     out.ready = false;
     if (phase == "Failed") {
-        out.intents.push_back(event(view, "FailedDataVolumeImport", "DataVolume " + name_of(entry) + " failed to import disk image", true));
+        out.intents.push_back(
+            event(view, "FailedDataVolumeImport", "DataVolume " + name_of(entry) + " failed to import disk image", true)
+        );
     } else if (exceeds_quota(*entry.disk)) {
         const std::string& why = api::find_condition(entry.disk->status.conditions, "Bound")->message;
-        out.intents.push_back(event(view, "FailedDataVolumeImport", "DataVolume " + name_of(entry) + " exceeds quota limits", true));
+        out.intents.push_back(
+            event(view, "FailedDataVolumeImport", "DataVolume " + name_of(entry) + " exceeds quota limits", true)
+        );
         out.error = "DataVolume " + name_of(entry) + " importer is not running due to an error: " + why;
     }
 }

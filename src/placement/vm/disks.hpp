@@ -7,10 +7,10 @@
 namespace berth::placement::vm {
 
 struct DiskOutcome {
-    bool ready = true;                 ///< every template has a DataVolume that a machine can start with
+    bool ready = true;  ///< every template has a DataVolume that a machine can start with
     std::vector<api::Intent> intents;
-    std::optional<std::string> error;  ///< ends the step
-    const Template* waits_on = nullptr; ///< the first that is not ready
+    std::optional<std::string> error;    ///< ends the step
+    const Template* waits_on = nullptr;  ///< the first that is not ready
 };
 
 DiskOutcome disks(const View& view);

@@ -53,14 +53,19 @@ bool is_set_to_start(const View& view) {
 
 bool has_been(const api::VirtualMachineInstance& vmi, std::string_view phase) {
     return vmi.status.phase == phase ||
-           contains(vmi.status.phase_transition_timestamps | std::views::transform(&api::PhaseTransition::phase), phase);
+           contains(
+               vmi.status.phase_transition_timestamps | std::views::transform(&api::PhaseTransition::phase), phase
+           );
 }
 
 // A transfer that is over, waits or is being set up also shows Running=False; only these reasons mean that it failed.
 bool is_transfer_error(std::string_view reason) {
-    if (reason == "ImagePullFailed" || reason == "ErrImagePull" || reason == "ImagePullBackOff" || reason == "SourceNotSupported") return true;
-    constexpr std::string_view kEndings[] = {"Error", "Failed", "NotSupported", "Invalid", "Refused", "Mismatch", "TooSmall", "TooLarge"};
-    return std::ranges::any_of(kEndings, [&](std::string_view ending) { return reason.ends_with(ending); });
+    constexpr std::string_view kWhole[] = {"ImagePullBackOff", "InvalidImageName", "OOMKilled", "ContainerCannotRun"};
+    constexpr std::string_view kEndings[] = {
+        "Error", "Failed", "NotSupported", "Invalid", "Refused", "Mismatch", "TooSmall", "TooLarge"
+    };
+    return reason.starts_with("Err") || contains(kWhole, reason) ||
+           std::ranges::any_of(kEndings, [&](std::string_view ending) { return reason.ends_with(ending); });
 }
 
 }  // namespace berth::placement::vm

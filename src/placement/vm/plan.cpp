@@ -49,7 +49,8 @@ api::Plan plan(const View& view) {
     const api::VmStatus desired = status(view, pass);
     std::vector<api::Intent> intents;
     // A pass that patches the VM's metadata on this version leaves the status to the next one.
-    const bool patches_itself = std::ranges::any_of(plan.intents, [&](const auto& intent) { return names_the_vm_version(view, intent); });
+    const bool patches_itself =
+        std::ranges::any_of(plan.intents, [&](const auto& intent) { return names_the_vm_version(view, intent); });
     if (!patches_itself) {
         if (auto patch = status_patch(view, desired)) intents.push_back(std::move(*patch));
     }
@@ -57,7 +58,8 @@ api::Plan plan(const View& view) {
     if (auto patch = release_machine(view)) intents.push_back(std::move(*patch));
     plan.intents = std::move(intents);
     const auto& failure = desired.start_failure;
-    if (!plan.look_again_at && failure && failure->retry_after_timestamp && *failure->retry_after_timestamp > view.now) {
+    if (!plan.look_again_at && failure && failure->retry_after_timestamp &&
+        *failure->retry_after_timestamp > view.now) {
         plan.look_again_at = failure->retry_after_timestamp;
     }
     return plan;

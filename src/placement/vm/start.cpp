@@ -27,24 +27,30 @@ json::Value copied(const json::Value& root, std::string_view pointer) {
 
 // Volumes that are plugged, and their disks, left out; and what a live machine never looks at.
 json::Value fixed_part(json::Value spec) {
-    json::Value* volumes = json::find(spec, "/volumes");
-    if (volumes == nullptr || !volumes->is_array()) return spec;
     std::set<std::string, std::less<>> plugged;
-    for (const json::Value& volume : volumes->get_array()) {
+    const json::Value* volumes = json::find(spec, "/volumes");
+    const json::Array listed = volumes != nullptr && volumes->is_array() ? volumes->get_array() : json::Array();
+    for (const json::Value& volume : listed) {
         for (const char* source : {"/dataVolume/hotpluggable", "/persistentVolumeClaim/hotpluggable"}) {
             if (json::bool_at(volume, source)) plugged.emplace(json::text_at(volume, "/name"));
         }
     }
-    const auto drop = [&](json::Value* list) {
-        if (list == nullptr || !list->is_array()) return;
+    // A list that is empty and one that is not there say the same.
+    const auto drop = [&](const char* pointer) {
         json::Array kept;
-        for (json::Value& entry : list->get_array()) {
-            if (!plugged.contains(json::text_at(entry, "/name"))) kept.push_back(std::move(entry));
+        if (json::Value* list = json::find(spec, pointer); list != nullptr && list->is_array()) {
+            for (json::Value& entry : list->get_array()) {
+                if (!plugged.contains(json::text_at(entry, "/name"))) kept.push_back(std::move(entry));
+            }
         }
-        *list = std::move(kept);
+        json::erase(spec, pointer);
+        if (!kept.empty()) json::set(spec, pointer, std::move(kept));
     };
-    drop(volumes);
-    drop(json::find(spec, "/domain/devices/disks"));
+    drop("/volumes");
+    drop("/domain/devices/disks");
+    const json::Value* devices = json::find(spec, "/domain/devices");
+    if (devices != nullptr && devices->is_object() && devices->get_object().empty())
+        json::erase(spec, "/domain/devices");
     return spec;
 }
 

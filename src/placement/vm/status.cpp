@@ -67,19 +67,17 @@ void mirror_conditions(const View& view, const Pass& pass, std::vector<api::Cond
     }
 }
 
-// V-41: a request that was answered, or that names a machine which is no more, goes.
+// True for a request that was answered, or that names a machine which is no more.
+bool is_done(const View& view, const api::StateChangeRequest& request) {
+    if (request.action == "Stop") return view.vmi == nullptr || request.uid != view.vmi->metadata.uid;
+    return view.vmi != nullptr && !vmi_is_deleting(view) && !vmi_is_final(view);
+}
+
+// V-41: requests are a queue. A start behind a stop is for the next machine: it is looked at when the stop is done.
 std::vector<api::StateChangeRequest> open_requests(const View& view, const Pass& pass) {
-    std::vector<api::StateChangeRequest> out;
-    for (const api::StateChangeRequest& request : view.vm->status.state_change_requests) {
-        if (request.action == "Stop") {
-            if (view.vmi == nullptr || request.uid != view.vmi->metadata.uid) continue;
-        } else if (view.vmi != nullptr && !vmi_is_deleting(view) && !vmi_is_final(view)) {
-            continue;
-        } else if (run_strategy(*view.vm) == "Halted") {
-            continue;  // V-23: the request became the strategy in this pass
-        }
-        out.push_back(request);
-    }
+    std::vector<api::StateChangeRequest> out = view.vm->status.state_change_requests;
+    const auto first_open = std::ranges::find_if(out, [&](const auto& request) { return !is_done(view, request); });
+    out.erase(out.begin(), first_open);
     if (pass.restarts_later && start_request(view) == nullptr) out.push_back({.action = "Start"});
     return out;
 }

@@ -1,6 +1,8 @@
 // One pass over a VM: what to do next, and the whole status.
 #pragma once
 
+#include <span>
+
 #include "placement/vm/view.hpp"
 
 namespace berth::placement::vm {
@@ -14,6 +16,9 @@ struct Pass {
 };
 
 Pass sync(const View& view);
+
+/// The lines of the flow, in order: for documents and for the test that each is reached.
+std::span<const Line<View>> flow();
 
 /// The status as it should be, computed from the view and what the pass does.
 api::VmStatus status(const View& view, const Pass& pass);

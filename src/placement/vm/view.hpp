@@ -9,9 +9,9 @@ namespace berth::placement::vm {
 /// An entry of spec.dataVolumeTemplates, and what exists of it.
 struct Template {
     const api::DataVolumeTemplate* wanted = nullptr;
-    const api::DataVolume* disk = nullptr;                    ///< by name; nullptr: absent
-    const api::PersistentVolumeClaim* claim = nullptr;        ///< by name
-    const api::PersistentVolumeClaim* clone_source = nullptr; ///< of source.pvc
+    const api::DataVolume* disk = nullptr;                     ///< by name; nullptr: absent
+    const api::PersistentVolumeClaim* claim = nullptr;         ///< by name
+    const api::PersistentVolumeClaim* clone_source = nullptr;  ///< of source.pvc
 };
 
 /// A volume of the template that names a claim.
@@ -24,12 +24,12 @@ struct Disk {
 struct View {
     Timestamp now;
     const api::VirtualMachine* vm = nullptr;
-    const json::Value* document = nullptr;                 ///< the VM whole: templates are copied from it, unknown fields too
-    const api::VirtualMachineInstance* vmi = nullptr;      ///< of its name, ours or an orphan
-    bool name_is_taken = false;                            ///< a VMI of its name belongs to someone else; `vmi` is nullptr
-    std::vector<Template> templates;                       ///< in order of the spec
-    std::vector<Disk> disks;                               ///< in order of the spec
-    std::vector<const api::ControllerRevision*> revisions; ///< controlled by the VM
+    const json::Value* document = nullptr;  ///< the VM whole: templates are copied from it, unknown fields too
+    const api::VirtualMachineInstance* vmi = nullptr;  ///< of its name, ours or an orphan
+    bool name_is_taken = false;                        ///< a VMI of its name belongs to someone else; `vmi` is nullptr
+    std::vector<Template> templates;                   ///< in order of the spec
+    std::vector<Disk> disks;                           ///< in order of the spec
+    std::vector<const api::ControllerRevision*> revisions;  ///< controlled by the VM
     std::optional<Failed> failed;
     const Config* config = nullptr;
 };

@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::string_view kCompute = "compute";
 
-bool compute_has_ended(const api::Pod& pod) {
-    const api::ContainerStatus* compute = compute_status(pod);
-    return compute != nullptr && api::container_state(compute->state).exit_code.has_value();
-}
-
 // The DataVolume named by a claim's controller reference, or "".
 std::string owner_name(const api::PersistentVolumeClaim& claim) {
     const api::OwnerReference* owner = claim.metadata.controller();
@@ -46,9 +41,14 @@ const api::Pod* temp_pod(const View& view) {
     return pod != nullptr && is_temp(*pod) ? pod : nullptr;
 }
 
+bool has_ended(const api::Pod& pod) {
+    const api::ContainerStatus* compute = compute_status(pod);
+    return compute != nullptr && api::container_state(compute->state).exit_code.has_value();
+}
+
 bool is_down(const api::Pod& pod) { return pod.is_terminal(); }
 
-bool is_down_or_going_down(const api::Pod& pod) { return is_down(pod) || compute_has_ended(pod) || pod.metadata.is_deleting(); }
+bool is_down_or_going_down(const api::Pod& pod) { return is_down(pod) || has_ended(pod) || pod.metadata.is_deleting(); }
 
 bool is_failed_or_going_down(const api::Pod& pod) {
     if (pod.status.phase == "Failed" || pod.metadata.is_deleting()) return true;
@@ -131,7 +131,9 @@ Gate gate_of(const View& view) {
 std::vector<const api::DataVolume*> data_volumes(const View& view) {
     std::vector<const api::DataVolume*> out;
     for (const Disk& disk : view.disks) {
-        const api::DataVolume* behind = disk.volume->data_volume ? disk.named : disk.volume->persistent_volume_claim ? disk.owner : nullptr;
+        const api::DataVolume* behind = disk.volume->data_volume               ? disk.named
+                                        : disk.volume->persistent_volume_claim ? disk.owner
+                                                                               : nullptr;
         if (behind != nullptr && !contains(out, behind)) out.push_back(behind);
     }
     return out;
@@ -157,7 +159,9 @@ bool is_final(const View& view) { return view.vmi->is_final(); }
 
 bool is_unprocessed(const View& view) { return view.vmi->status.phase.empty() || view.vmi->status.phase == "Pending"; }
 
-bool is_on_node(const View& view) { return view.vmi->status.phase == "Scheduled" || view.vmi->status.phase == "Running"; }
+bool is_on_node(const View& view) {
+    return view.vmi->status.phase == "Scheduled" || view.vmi->status.phase == "Running";
+}
 
 bool needs_backend(const View& view) {
     const api::Domain& domain = view.vmi->spec.domain;

@@ -14,10 +14,11 @@ const api::Pod* launcher(const View& view);
 /// The current pod when it only binds claims; nullptr otherwise.
 const api::Pod* temp_pod(const View& view);
 
-bool is_down(const api::Pod& pod);                    ///< Succeeded or Failed
-bool is_down_or_going_down(const api::Pod& pod);      ///< or compute has ended, or it is being deleted
-bool is_failed_or_going_down(const api::Pod& pod);    ///< Failed, compute ended badly, or it is being deleted
-bool is_ready(const api::Pod& pod);                   ///< runs, and every helper is ready
+bool is_down(const api::Pod& pod);                  ///< Succeeded or Failed
+bool has_ended(const api::Pod& pod);                ///< compute has, helpers may still run
+bool is_down_or_going_down(const api::Pod& pod);    ///< or compute has ended, or it is being deleted
+bool is_failed_or_going_down(const api::Pod& pod);  ///< Failed, compute ended badly, or it is being deleted
+bool is_ready(const api::Pod& pod);                 ///< runs, and every helper is ready
 const api::ContainerStatus* compute_status(const api::Pod& pod);
 /// Reason and message of a container that waits for its image; none when there is none.
 std::optional<SyncError> image_error(const api::Pod& pod);
@@ -30,10 +31,10 @@ std::vector<const api::Pod*> finished_temp_pods(const View& view);
 /// Whether a disk lets a pod be created (I-01 to I-06).
 enum class Readiness {
     ready,
-    awaits_consumer,    ///< a pod must be scheduled before it is filled
+    awaits_consumer,  ///< a pod must be scheduled before it is filled
     not_ready,
     claim_missing,
-    owner_missing,      ///< the claim's DataVolume does not exist
+    owner_missing,  ///< the claim's DataVolume does not exist
     claim_is_deleting,
 };
 Readiness readiness_of(const Disk& disk);
@@ -43,9 +44,9 @@ bool is_gated(const Disk& disk);
 struct Gate {
     bool ready = false;
     bool any_awaits_consumer = false;
-    const Disk* missing = nullptr;      ///< the first whose claim is missing
+    const Disk* missing = nullptr;  ///< the first whose claim is missing
     const Disk* owner_missing = nullptr;
-    const Disk* not_ready = nullptr;    ///< the first that is not ready
+    const Disk* not_ready = nullptr;  ///< the first that is not ready
 };
 Gate gate_of(const View& view);
 

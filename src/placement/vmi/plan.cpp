@@ -1,4 +1,5 @@
-// Puts a pass together: one patch for everything that changes on the VMI, what changes on its pod, then what to do next.
+// Puts a pass together: one patch for everything that changes on the VMI, what changes on its pod, then what to do
+// next.
 #include "api/codec.hpp"
 #include "placement/conditions.hpp"
 #include "placement/names.hpp"
@@ -15,7 +16,8 @@ constexpr const char* kUnpaused = "kubevirt.io/virtual-machine-unpaused";
 std::vector<std::string> finalizers_after(const View& view, const api::VmiStatus& status) {
     std::vector<std::string> out = view.vmi->metadata.finalizers;
     if (status.phase != "Succeeded" && status.phase != "Failed") return out;
-    if (view.pods.empty()) std::erase_if(out, [](const auto& f) { return f == kVmiFinalizer || f == kLegacyFinalizer; });
+    if (view.pods.empty())
+        std::erase_if(out, [](const auto& f) { return f == kVmiFinalizer || f == kLegacyFinalizer; });
     const api::OwnerReference* owner = view.vmi->metadata.controller();
     const bool has_owner = view.has_vm && owner != nullptr && owner->kind == "VirtualMachine";
     if (!has_owner) std::erase(out, kVmFinalizer);
@@ -34,7 +36,13 @@ std::optional<api::Patch> vmi_patch(const View& view, const api::VmiStatus& desi
     }
     const std::string* label = vmi.metadata.label(kLabelNodeName);
     if (!desired.node_name.empty() && (label == nullptr || *label != desired.node_name)) {
-        json::set(patch, "/metadata/labels", json::Object{{kLabelNodeName, desired.node_name}});
+        json::set(
+            patch,
+            "/metadata/labels",
+            json::Object{
+                {kLabelNodeName, desired.node_name}
+        }
+        );
     }
     for (const char* key : {kLatestApiVersion, kStorageApiVersion}) {
         const std::string* version = vmi.metadata.annotation(key);
@@ -44,7 +52,11 @@ std::optional<api::Patch> vmi_patch(const View& view, const api::VmiStatus& desi
     if (patch.get_object().empty()) return {};
     // Lists are replaced whole: a view that has aged must not undo what the node's agent wrote.
     return api::Patch{
-        .key = key_of(vmi), .part = api::Part::object, .patch = std::move(patch), .uid = vmi.metadata.uid, .at = vmi.metadata.resource_version
+        .key = key_of(vmi),
+        .part = api::Part::object,
+        .patch = std::move(patch),
+        .uid = vmi.metadata.uid,
+        .at = vmi.metadata.resource_version
     };
 }
 
@@ -54,11 +66,12 @@ std::optional<api::Patch> gate_patch(const View& view, const api::VmiStatus& sta
     const bool is_paused = has_condition(status.conditions, "Paused", "True");
     std::vector<api::Condition> conditions = pod.status.conditions;
     const bool changed = update_condition(
-        conditions, {.type = kUnpaused,
-                     .status = is_paused ? "False" : "True",
-                     .reason = is_paused ? "Paused" : "NotPaused",
-                     .message = is_paused ? "the virtual machine is paused" : "the virtual machine is not paused",
-                     .last_transition_time = view.now}
+        conditions,
+        {.type = kUnpaused,
+         .status = is_paused ? "False" : "True",
+         .reason = is_paused ? "Paused" : "NotPaused",
+         .message = is_paused ? "the virtual machine is paused" : "the virtual machine is not paused",
+         .last_transition_time = view.now}
     );
     if (!changed) return {};
     json::Array list;
@@ -75,7 +88,9 @@ std::optional<api::Patch> gate_patch(const View& view, const api::VmiStatus& sta
 std::optional<api::Patch> label_patch(const api::VmiStatus& status, const api::Pod& pod) {
     const std::string* label = pod.metadata.label(kLabelNodeName);
     if (status.node_name.empty() || (label != nullptr && *label == status.node_name)) return {};
-    json::Object labels{{kLabelNodeName, status.node_name}};
+    json::Object labels{
+        {kLabelNodeName, status.node_name}
+    };
     return api::Patch{
         .key = key_of(pod),
         .part = api::Part::object,
@@ -84,14 +99,24 @@ std::optional<api::Patch> label_patch(const api::VmiStatus& status, const api::P
     };
 }
 
+// A pod that this pass makes wakes the machine again: what its conditions say can be written then, with the pod in it.
+bool is_followed_by_another_pass(const View& view, const api::VmiStatus& desired, const Outcome& outcome) {
+    const auto is_create = [](const api::Intent& intent) { return std::holds_alternative<api::Create>(intent); };
+    return !outcome.error && desired.phase == view.vmi->status.phase &&
+           std::ranges::any_of(outcome.plan.intents, is_create);
+}
+
 }  // namespace
 
 api::Plan plan(const View& view) {
     Outcome outcome = sync(view);
     const api::VmiStatus desired = status(view, outcome);
     std::vector<api::Intent> intents;
-    if (auto patch = vmi_patch(view, desired)) intents.push_back(std::move(*patch));
-    if (const api::Pod* pod = launcher(view); pod != nullptr && (desired.phase == "Scheduled" || desired.phase == "Running")) {
+    if (!is_followed_by_another_pass(view, desired, outcome)) {
+        if (auto patch = vmi_patch(view, desired)) intents.push_back(std::move(*patch));
+    }
+    if (const api::Pod* pod = launcher(view);
+        pod != nullptr && (desired.phase == "Scheduled" || desired.phase == "Running")) {
         // The status patch names the version it saw; the label comes after it, so that it cannot make it stale.
         if (auto patch = gate_patch(view, desired, *pod)) intents.push_back(std::move(*patch));
         if (auto patch = label_patch(desired, *pod)) intents.push_back(std::move(*patch));

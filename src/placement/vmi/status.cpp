@@ -48,13 +48,13 @@ struct Transition {
 };
 
 constexpr Transition kPhases[] = {
-    {"I-20", Stage::unprocessed, has_launcher,       "Scheduling"},
-    {"I-21", Stage::unprocessed, must_fail_early,    "Failed"    },
-    {"I-24", Stage::unprocessed, lost_temp_pod,      "Failed"    },
-    {"I-22", Stage::unprocessed, api::always<View>,  "Pending"   },
-    {"I-28", Stage::scheduling,  lost_launcher,      "Failed"    },
-    {"I-27", Stage::scheduling,  hands_over,         "Scheduled" },
-    {"I-29", Stage::on_node,     lacks_launcher,     "Failed"    },
+    {"I-20", Stage::unprocessed, has_launcher,      "Scheduling"},
+    {"I-21", Stage::unprocessed, must_fail_early,   "Failed"    },
+    {"I-24", Stage::unprocessed, lost_temp_pod,     "Failed"    },
+    {"I-22", Stage::unprocessed, api::always<View>, "Pending"   },
+    {"I-28", Stage::scheduling,  lost_launcher,     "Failed"    },
+    {"I-27", Stage::scheduling,  hands_over,        "Scheduled" },
+    {"I-29", Stage::on_node,     lacks_launcher,    "Failed"    },
 };
 
 std::string phase_of(const View& view) {
@@ -68,7 +68,9 @@ std::string phase_of(const View& view) {
 void set_phase(api::VmiStatus& status, std::string phase, Timestamp now) {
     status.phase = std::move(phase);
     // The first time a phase is entered counts.
-    if (!contains(status.phase_transition_timestamps | std::views::transform(&api::PhaseTransition::phase), status.phase)) {
+    if (!contains(
+            status.phase_transition_timestamps | std::views::transform(&api::PhaseTransition::phase), status.phase
+        )) {
         status.phase_transition_timestamps.push_back({status.phase, now});
     }
 }
@@ -113,7 +115,11 @@ void set_pod_scheduled(api::VmiStatus& status, const View& view, const std::opti
         if (error && error->reason == "FailedPvcNotFound") {
             refresh_condition(
                 status.conditions,
-                {.type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = error->message, .last_transition_time = view.now}
+                {.type = "PodScheduled",
+                 .status = "False",
+                 .reason = "Unschedulable",
+                 .message = error->message,
+                 .last_transition_time = view.now}
             );
         } else if (pod != nullptr && has_waiting_disk(view)) {
             copy_pod_scheduled(status, *pod);
@@ -131,13 +137,19 @@ void set_synchronized(api::VmiStatus& status, const View& view, const std::optio
     }
     update_condition(
         status.conditions,
-        {.type = "Synchronized", .status = "False", .reason = error->reason, .message = error->message, .last_transition_time = view.now}
+        {.type = "Synchronized",
+         .status = "False",
+         .reason = error->reason,
+         .message = error->message,
+         .last_transition_time = view.now}
     );
 }
 
 api::Condition readiness_condition(const api::VmiStatus& status, const View& view) {
     const auto not_ready = [&](const char* reason, const char* message) {
-        return api::Condition{.type = "Ready", .status = "False", .reason = reason, .message = message, .last_transition_time = view.now};
+        return api::Condition{
+            .type = "Ready", .status = "False", .reason = reason, .message = message, .last_transition_time = view.now
+        };
     };
     const api::Pod* pod = launcher(view);
     if (pod == nullptr) return not_ready("PodNotExists", "virt-launcher pod has not yet been scheduled");

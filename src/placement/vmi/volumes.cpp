@@ -40,7 +40,8 @@ std::vector<api::VmVolumeStatus> volume_status(const View& view) {
         api::VmVolumeStatus& entry = entries[volume.name];
         if (entry.hotplug_volume) continue;
         entry.name = volume.name;
-        const auto disk = std::ranges::find_if(view.disks, [&](const Disk& d) { return d.volume->name == volume.name; });
+        const auto disk =
+            std::ranges::find_if(view.disks, [&](const Disk& d) { return d.volume->name == volume.name; });
         // A claim that is gone keeps its last known summary: the machine still has the disk.
         if (disk != view.disks.end() && disk->claim != nullptr) {
             entry.persistent_volume_claim_info = summary_of(*disk->claim, view.cdi_config);

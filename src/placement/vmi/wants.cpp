@@ -18,7 +18,9 @@ api::Key claim_key(const View& view, const Disk& disk) {
     return {&api::kClaim, view.vmi->metadata.ns, disk.volume->claim_name()};
 }
 
-std::string claim_path(const View& view, const Disk& disk) { return view.vmi->metadata.ns + "/" + disk.volume->claim_name(); }
+std::string claim_path(const View& view, const Disk& disk) {
+    return view.vmi->metadata.ns + "/" + disk.volume->claim_name();
+}
 
 Outcome fails(SyncError error) { return {.plan = {}, .error = std::move(error)}; }
 
@@ -34,7 +36,9 @@ Outcome fails_once(const View& view, SyncError error, api::Emit said) {
     return out;
 }
 
-void delete_with_event(Outcome& out, const View& view, const api::Pod& pod, std::optional<std::int64_t> grace, std::string_view what) {
+void delete_with_event(
+    Outcome& out, const View& view, const api::Pod& pod, std::optional<std::int64_t> grace, std::string_view what
+) {
     out.plan.add(api::Delete{.key = key_of(pod), .uid = pod.metadata.uid, .grace_seconds = grace});
     out.plan.add(event(view, "SuccessfulDelete", "Deleted " + std::string(what) + " pod " + pod.metadata.name));
 }
@@ -86,22 +90,29 @@ Outcome delete_own_pods(const View& view) {
         if (pod->metadata.is_deleting() && !is_down(*pod)) continue;
         delete_with_event(out, view, *pod, {}, "virtual machine");
     }
-    if (remaining != nullptr) out.plan.wait = api::Wait{"kubelet", key_of(*remaining), "the machine's pod must end before the machine is gone"};
+    if (remaining != nullptr)
+        out.plan.wait =
+            api::Wait{"kubelet", key_of(*remaining), "the machine's pod must end before the machine is gone"};
     return out;
 }
 
-// A temporary pod of a machine that is over would hold its claims and keep the other disks from being filled.
-Outcome delete_temp_pods(const View& view) {
+// A temporary pod of a machine that is over would hold its claims and keep the other disks from being filled. Helpers
+// of a launcher whose guest has ended would run, and hold their node's resources, for ever.
+Outcome delete_useless_pods(const View& view) {
     Outcome out;
     for (const api::Pod* pod : view.pods) {
-        if (is_temp(*pod) && !pod->metadata.is_deleting()) delete_with_event(out, view, *pod, 0, "WaitForFirstConsumer temporary");
+        if (pod->metadata.is_deleting()) continue;
+        if (is_temp(*pod)) delete_with_event(out, view, *pod, 0, "WaitForFirstConsumer temporary");
+        if (!is_temp(*pod) && !is_down(*pod) && has_ended(*pod))
+            delete_with_event(out, view, *pod, {}, "virtual machine");
     }
     return out;
 }
 
 Outcome delete_finished_temp_pods(const View& view) {
     Outcome out;
-    for (const api::Pod* pod : finished_temp_pods(view)) delete_with_event(out, view, *pod, 0, "WaitForFirstConsumer temporary");
+    for (const api::Pod* pod : finished_temp_pods(view))
+        delete_with_event(out, view, *pod, 0, "WaitForFirstConsumer temporary");
     return out;
 }
 
@@ -115,10 +126,11 @@ Outcome report_missing_claim(const View& view) {
 
 Outcome report_missing_owner(const View& view) {
     const Disk& disk = *gate_of(view).owner_missing;
-    const std::string why = "DataVolume " + view.vmi->metadata.ns + "/" + disk.claim->metadata.controller()->name + " of PVC " +
-                            claim_path(view, disk) + " does not exist";
+    const std::string why = "DataVolume " + view.vmi->metadata.ns + "/" + disk.claim->metadata.controller()->name +
+                            " of PVC " + claim_path(view, disk) + " does not exist";
     Outcome out = fails_once(
-        view, {"FailedDataVolumeImport", "Error determining if volume is ready " + why},
+        view,
+        {"FailedDataVolumeImport", "Error determining if volume is ready " + why},
         warning(view, "FailedPvcNotFound", "Error determining if volume is ready: " + why)
     );
     out.plan.wait = api::Wait{"garbage collector", claim_key(view, disk), why};
@@ -129,8 +141,10 @@ Outcome await_binding(const View& view) {
     const api::Pod& pod = *current_pod(view);
     Outcome out;
     const bool is_scheduled = !pod.spec.node_name.empty();
-    out.plan.wait = is_scheduled ? api::Wait{"datavolume controller", key_of(pod), "a disk still says that it waits for its first consumer"}
-                                 : api::Wait{"scheduler", key_of(pod), "one node must be chosen for all disks of the machine"};
+    out.plan.wait =
+        is_scheduled
+            ? api::Wait{"datavolume controller", key_of(pod), "a disk still says that it waits for its first consumer"}
+            : api::Wait{"scheduler", key_of(pod), "one node must be chosen for all disks of the machine"};
     return out;
 }
 
@@ -139,7 +153,8 @@ Outcome await_current_pod(const View& view) {
     if (is_on_node(view)) return out;
     const api::Pod& pod = *current_pod(view);
     const std::string who = pod.spec.node_name.empty() ? "scheduler" : "kubelet";
-    const std::string why = is_temp(pod) ? "the provisioning pod must run before its disks are filled" : "the machine's pod must become ready";
+    const std::string why = is_temp(pod) ? "the provisioning pod must run before its disks are filled"
+                                         : "the machine's pod must become ready";
     out.plan.wait = api::Wait{who, key_of(pod), why};
     return out;
 }
@@ -148,7 +163,9 @@ Outcome await_disk(const View& view) {
     const Disk& disk = *gate_of(view).not_ready;
     Outcome out;
     if (readiness_of(disk) == Readiness::claim_is_deleting) {
-        out.plan.wait = api::Wait{"garbage collector", claim_key(view, disk), "the claim is being deleted; its successor is awaited"};
+        out.plan.wait = api::Wait{
+            "garbage collector", claim_key(view, disk), "the claim is being deleted; its successor is awaited"
+        };
     } else {
         const api::Key key{&api::kDataVolume, view.vmi->metadata.ns, disk.owner->metadata.name};
         const std::string phase = disk.owner->status.phase.empty() ? "not started" : disk.owner->status.phase;
@@ -167,9 +184,11 @@ Outcome await_other_machine(const View& view) {
 }
 
 Outcome report_backend(const View& view) {
-    const std::string text = "persistent TPM or EFI state needs a claim labelled persistent-state-for=" + view.vmi->metadata.name +
-                             ": create one, or drop `persistent` from the machine's tpm and efi";
-    Outcome out = fails_once(view, {"FailedBackendStorageCreate", text}, warning(view, "FailedBackendStorageCreate", text));
+    const std::string text =
+        "persistent TPM or EFI state needs a claim labelled persistent-state-for=" + view.vmi->metadata.name +
+        ": create one, or drop `persistent` from the machine's tpm and efi";
+    Outcome out =
+        fails_once(view, {"FailedBackendStorageCreate", text}, warning(view, "FailedBackendStorageCreate", text));
     out.plan.wait = api::Wait{"user", key_of(*view.vmi), text};
     return out;
 }

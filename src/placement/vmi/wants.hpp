@@ -7,7 +7,7 @@ namespace berth::placement::vmi {
 
 Outcome nothing(const View& view);
 Outcome delete_own_pods(const View& view);
-Outcome delete_temp_pods(const View& view);         ///< of a machine that will never run
+Outcome delete_useless_pods(const View& view);  ///< of a machine that is over
 Outcome delete_finished_temp_pods(const View& view);
 Outcome report_missing_claim(const View& view);
 Outcome report_missing_owner(const View& view);

@@ -238,7 +238,8 @@ Task<Result<void>> Node::remove_pod_dir(Uid pod) {
 Task<Result<std::vector<Uid>>> Node::list_pods() { co_return std::vector<Uid>(pod_dirs_.begin(), pod_dirs_.end()); }
 
 Task<Result<std::string>> Node::make_volume(std::string volume, Bytes size, bool block) {
-    if (failing_volumes.contains(volume)) co_return fail(ErrorKind::io, "no space left on device");
+    if (refuses_volumes) co_return fail(ErrorKind::gone, "node \"" + name_ + "\" takes no more volumes");
+    if (fails_all_volumes || failing_volumes.contains(volume)) co_return fail(ErrorKind::io, "no space left on device");
     machines_.volumes.try_emplace(volume, Volume{size, block, "", {}});
     machines_.note("make volume " + name_);
     co_return "/sim/" + name_ + "/volumes/" + volume + (block ? ".dev" : "");

@@ -114,6 +114,8 @@ public:
 
     // For tests
     std::set<std::string> failing_volumes;  ///< make_volume of these answers "no space left on device"
+    bool fails_all_volumes = false;         ///< the same for every volume
+    bool refuses_volumes = false;           ///< make_volume answers that another node must do it
     /// Ends a held container.
     void release(const std::string& pod_prefix, int exit_code = 0);
     [[nodiscard]] const std::map<std::string, solo::ContainerInfo>& containers() const { return infos_; }

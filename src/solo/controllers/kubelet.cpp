@@ -157,10 +157,12 @@ Kubelet::Kubelet(kube::Engine& engine, std::string node, std::string address, Ru
     };
     state->config_maps.listen(content_changed);
     state->secrets.listen(content_changed);
-    runtime.on_change([state](const Uid&) { state->enqueue(WorkKey{&api::kPod, "", ""}); });
+    runtime.on_change([state](const Uid&) {
+        if (state->enqueue) state->enqueue(WorkKey{&api::kPod, "", ""});
+    });
 }
 
-Kubelet::~Kubelet() = default;
+Kubelet::~Kubelet() { state_->enqueue = {}; }  // the machine may outlive us and go on telling
 
 Task<Result<void>> Kubelet::recover() {
     State& s = *state_;

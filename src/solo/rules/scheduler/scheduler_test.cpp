@@ -313,6 +313,8 @@ TEST(Scheduler, K10_ClaimsThatNoNodeCures) {
         Seen seen(with_claim(vm_pod(), "a"));
         seen.three();
         if (row.claim) seen.with(*row.claim);
+        EXPECT_EQ(print(sync(seen.view).plan.intents), "") << "not a word the first time";
+        seen.view.failures = 1;
         const Decision got = sync(seen.view);
         EXPECT_EQ(got.plan.rule, "claim-cannot-be-used");
         EXPECT_EQ(told(got), "0/3 nodes are available: " + std::string(row.message) + ".");

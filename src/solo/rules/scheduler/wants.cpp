@@ -188,10 +188,17 @@ Decision pause(const View& view) {
     return out;
 }
 
+// The first time nothing is said: a claim is often made in the same breath as its pod, and is there in no time.
 Decision refuse_for_claims(const View& view) {
-    return unschedulable(
-        view, "0/" + std::to_string(view.nodes.size()) + " nodes are available: " + claim_problem(view) + "."
-    );
+    const std::string problem = claim_problem(view);
+    if (view.failures > 0) {
+        return unschedulable(view, "0/" + std::to_string(view.nodes.size()) + " nodes are available: " + problem + ".");
+    }
+    Decision out;
+    out.not_before = view.now + kFirstPause;
+    out.plan.wait = api::Wait{"user", view.key, problem};
+    out.plan.look_again_at = out.not_before;
+    return out;
 }
 
 Decision choose(const View& view) {
