@@ -1,6 +1,16 @@
 #include "agent/link.hpp"
 
 namespace berth::agent {
+namespace {
+
+// The list at a pointer; empty when there is none.
+const json::Array& list_at(const json::Value& line, std::string_view pointer) {
+    static const json::Array none;
+    const json::Value* const found = json::find(line, pointer);
+    return found == nullptr || !found->is_array() ? none : found->get_array();
+}
+
+}  // namespace
 
 json::Value to_json(const Report& report) {
     json::Array disks;
@@ -11,15 +21,32 @@ json::Value to_json(const Report& report) {
             {"size",   disk.size  }
         });
     }
+    json::Array detaching;
+    for (const Detaching& disk : report.detaching) {
+        detaching.push_back(json::Object{
+            {"name",     disk.name                    },
+            {"since",    to_rfc3339_micro(disk.since)},
+            {"requests", disk.requests                }
+        });
+    }
+    json::Array errors;
+    for (const DiskError& disk : report.disk_errors) {
+        errors.push_back(json::Object{
+            {"name",    disk.name   },
+            {"message", disk.message}
+        });
+    }
     return json::Object{
-        {"v",           1                  },
-        {"op",          "report"           },
-        {"state",       report.state       },
-        {"reason",      report.reason      },
-        {"error",       report.error       },
-        {"disks",       std::move(disks)   },
-        {"machineType", report.machine_type},
-        {"accelerator", report.accelerator },
+        {"v",           1                   },
+        {"op",          "report"            },
+        {"state",       report.state        },
+        {"reason",      report.reason       },
+        {"error",       report.error        },
+        {"disks",       std::move(disks)    },
+        {"detaching",   std::move(detaching)},
+        {"diskErrors",  std::move(errors)   },
+        {"machineType", report.machine_type },
+        {"accelerator", report.accelerator  },
     };
 }
 
@@ -33,14 +60,24 @@ Result<Report> report_from(const json::Value& line) {
     out.error = json::text_at(line, "/error");
     out.machine_type = json::text_at(line, "/machineType");
     out.accelerator = json::text_at(line, "/accelerator");
-    if (const json::Value* disks = json::find(line, "/disks"); disks != nullptr && disks->is_array()) {
-        for (const json::Value& disk : disks->get_array()) {
-            out.disks.push_back({
-                std::string(json::text_at(disk, "/name")),
-                std::string(json::text_at(disk, "/target")),
-                json::integer_at(disk, "/size").value_or(0),
-            });
-        }
+    for (const json::Value& disk : list_at(line, "/disks")) {
+        out.disks.push_back({
+            std::string(json::text_at(disk, "/name")),
+            std::string(json::text_at(disk, "/target")),
+            json::integer_at(disk, "/size").value_or(0),
+        });
+    }
+    for (const json::Value& disk : list_at(line, "/detaching")) {
+        out.detaching.push_back({
+            std::string(json::text_at(disk, "/name")),
+            from_rfc3339(json::text_at(disk, "/since")).value_or(Timestamp{}),
+            json::integer_at(disk, "/requests").value_or(0),
+        });
+    }
+    for (const json::Value& disk : list_at(line, "/diskErrors")) {
+        out.disk_errors.push_back(
+            {std::string(json::text_at(disk, "/name")), std::string(json::text_at(disk, "/message"))}
+        );
     }
     return out;
 }

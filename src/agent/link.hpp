@@ -15,6 +15,7 @@
 #include "base/async/task.hpp"
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "json/value.hpp"
 
 namespace berth::agent {
@@ -38,12 +39,29 @@ struct DiskReport {
     bool operator==(const DiskReport&) const = default;
 };
 
+/// A disk that was taken out of the machine and that its guest has not let go yet.
+struct Detaching {
+    std::string name;
+    Timestamp since;            ///< of the first request
+    std::int64_t requests = 0;  ///< how often the guest was asked
+    bool operator==(const Detaching&) const = default;
+};
+
+/// Why one plugged disk is not in the guest; the others are not touched by it.
+struct DiskError {
+    std::string name;
+    std::string message;
+    bool operator==(const DiskError&) const = default;
+};
+
 /// What libvirt shows.
 struct Report {
     std::string state;   ///< "" (no domain yet), "starting", "running", "paused", "shutoff", "crashed"
     std::string reason;  ///< for shutoff: "guest" (it powered off), "destroyed", "shutdown" (we asked), "failed"
     std::string error;   ///< why the last sync could not be done, with how to fix it
-    std::vector<DiskReport> disks;
+    std::vector<DiskReport> disks;  ///< those with a medium, plugged ones included
+    std::vector<Detaching> detaching;
+    std::vector<DiskError> disk_errors;
     std::string machine_type;
     std::string accelerator;  ///< "kvm", "tcg"
     bool operator==(const Report&) const = default;

@@ -17,6 +17,12 @@ TEST(Link, ReportRoundTrip) {
         {"root", "vda", 1},
         {"data", "sda", 2}
     };
+    report.detaching = {
+        {"old", Timestamp(std::chrono::microseconds(1'700'000'000'000'001)), 3}
+    };
+    report.disk_errors = {
+        {"bad", "no free port for bus virtio"}
+    };
     const auto parsed = json::parse(json::print(to_json(report)));
     ASSERT_TRUE(parsed);
     EXPECT_EQ(report_from(*parsed), report);
