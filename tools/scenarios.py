@@ -4,9 +4,10 @@
 usage: tools/scenarios.py [--missing] [PREFIX]
 
 --missing   only scenarios without a test
-PREFIX      only ids that start with it: P-, D-, A-, H-, R-
+PREFIX      only ids that start with it: P-, D-, A-, H-, R-, FZ-, ST-
 
-A test carries an id when its name or a string in it has the id as written ("P-15") or as a C++ name ("P15_").
+A test carries an id when its name or a string in it has the id as written ("P-15") or as a C++ name ("P15_"). The R-ids
+are hotplug's, and placement has its own: so "hotplug/R-08" in a string, or R08 in the name of a test of a hotplug file.
 """
 import pathlib
 import re
@@ -15,18 +16,22 @@ import sys
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Which file defines the scenarios of a letter, and how a line that defines one begins.
-DOCUMENTS = {
-    "P": ("placement", r"^\| (P-\d+) \|"),
-    "D": ("datavolumes", r"^- \*\*(D-\d+)\*\*"),
-    "A": ("kube-api", r"^- (A-\d+) "),
-    "H": ("hotplug", r"^(?:\| |- (?:\*\*)?)(H-\d+)"),
-}
-CARRIER = re.compile(r"(?<![\w/-])(?:[a-z-]+/)?([PDAH])-?(\d{1,3})(?=[_\W]|$)")
+# Which documents define scenarios, and how a line that defines one begins.
+DOCUMENTS = [
+    ("placement", r"^\| (P-\d+) \|"),
+    ("datavolumes", r"^- \*\*(D-\d+)\*\*"),
+    ("kube-api", r"^- (A-\d+) "),
+    ("hotplug", r"^\* \*\*([HR]-\d+)\b"),
+    ("reliability", r"^\| ((?:FZ|ST)-\d+) \|"),
+]
+CARRIER = re.compile(r"(?<![\w/-])([PDAH]|FZ|ST)-?(\d{1,3})(?=[_\W]|$)")
+QUALIFIED = re.compile(r"\b(placement|datavolumes|kube-api|hotplug|reliability)/([A-Z]+)-(\d{1,3})\b")
+OWNERS = {"P": "placement", "D": "datavolumes", "A": "kube-api", "H": "hotplug", "R": "hotplug", "FZ": "reliability", "ST": "reliability"}
+HOTPLUG_NAME = re.compile(r"(?:^|[._])R(\d{2})(?=_|$)")
 
 
 def scenarios():
-    for document, pattern in DOCUMENTS.values():
+    for document, pattern in DOCUMENTS:
         path = ROOT / "docs" / "spec" / f"{document}.md"
         if not path.exists():
             continue
@@ -53,7 +58,11 @@ def carriers():
                 test = ".".join(start.groups())
             if line.lstrip().startswith("//"):
                 continue
-            for letter, number in CARRIER.findall(line.replace("_", "_ ")):
+            ids = CARRIER.findall(line.replace("_", "_ "))
+            ids += [(letter, number) for document, letter, number in QUALIFIED.findall(line) if OWNERS.get(letter) == document]
+            if start and "hotplug" in name:
+                ids += [("R", number) for number in HOTPLUG_NAME.findall(test)]
+            for letter, number in ids:
                 where = f"{path.name}:{test}"
                 known = out.setdefault(f"{letter}-{int(number):02d}", [])
                 if where not in known:
@@ -93,4 +102,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except BrokenPipeError:
+        sys.exit(1)
