@@ -36,6 +36,7 @@ json::Value to_json(const Report& report) {
             {"message", disk.message}
         });
     }
+    json::Array told(report.told.begin(), report.told.end());
     return json::Object{
         {"v",           1                   },
         {"op",          "report"            },
@@ -45,6 +46,8 @@ json::Value to_json(const Report& report) {
         {"disks",       std::move(disks)    },
         {"detaching",   std::move(detaching)},
         {"diskErrors",  std::move(errors)   },
+        {"told",        std::move(told)     },
+        {"syncs",       report.syncs        },
         {"machineType", report.machine_type },
         {"accelerator", report.accelerator  },
     };
@@ -60,6 +63,7 @@ Result<Report> report_from(const json::Value& line) {
     out.error = json::text_at(line, "/error");
     out.machine_type = json::text_at(line, "/machineType");
     out.accelerator = json::text_at(line, "/accelerator");
+    out.syncs = json::integer_at(line, "/syncs").value_or(0);
     for (const json::Value& disk : list_at(line, "/disks")) {
         out.disks.push_back({
             std::string(json::text_at(disk, "/name")),
@@ -78,6 +82,9 @@ Result<Report> report_from(const json::Value& line) {
         out.disk_errors.push_back(
             {std::string(json::text_at(disk, "/name")), std::string(json::text_at(disk, "/message"))}
         );
+    }
+    for (const json::Value& name : list_at(line, "/told")) {
+        if (name.is_string()) out.told.emplace_back(name.get_string());
     }
     return out;
 }

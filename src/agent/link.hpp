@@ -4,7 +4,7 @@
 //   agent → launcher   {"v":1,"op":"hello","podUid":…}            first line; the launcher answers with a report
 //                      {"v":1,"op":"sync","vmi":{…},"volumes":[…]}   desired machine; sent on every change
 //                      {"v":1,"op":"shutdown"} / {"v":1,"op":"destroy"}
-//   launcher → agent   {"v":1,"op":"report", …Report}              after hello and on every change
+//   launcher → agent   {"v":1,"op":"report", …Report}              after hello, each sync, and on every change
 #pragma once
 
 #include <memory>
@@ -62,6 +62,10 @@ struct Report {
     std::vector<DiskReport> disks;  ///< those with a medium, plugged ones included
     std::vector<Detaching> detaching;
     std::vector<DiskError> disk_errors;
+    /// Plugged volumes that it was last told of, and those that an operation still works on: none of them may be taken
+    /// from under it, whatever `disks` says.
+    std::vector<std::string> told;
+    std::int64_t syncs = 0;  ///< of this connection, how many it has taken over; older words may still be in the report
     std::string machine_type;
     std::string accelerator;  ///< "kvm", "tcg"
     bool operator==(const Report&) const = default;

@@ -23,6 +23,8 @@ TEST(Link, ReportRoundTrip) {
     report.disk_errors = {
         {"bad", "no free port for bus virtio"}
     };
+    report.told = {"data", "bad"};
+    report.syncs = 7;
     const auto parsed = json::parse(json::print(to_json(report)));
     ASSERT_TRUE(parsed);
     EXPECT_EQ(report_from(*parsed), report);

@@ -276,6 +276,7 @@ struct VmiStatus {
     std::int64_t runtime_user = 0;
     std::string migration_transport;
     json::Value migration_state;
+    std::string selinux_context;  ///< "none": the node has no SELinux
     json::Value interfaces;
     json::Value guest_os_info;
     json::Value memory;

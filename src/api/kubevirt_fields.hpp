@@ -120,6 +120,7 @@ struct Describe<VmiStatus> {
         Field{"runtimeUser",                   &T::runtime_user                    },
         Field{"migrationTransport",            &T::migration_transport             },
         Field{"migrationState",                &T::migration_state                 },
+        Field{"selinuxContext",                &T::selinux_context                 },
         Field{"interfaces",                    &T::interfaces                      },
         Field{"guestOSInfo",                   &T::guest_os_info                   },
         Field{"memory",                        &T::memory                          },

@@ -24,6 +24,7 @@ struct Plug {
     Uid claim;
     Uid attachment_pod;  ///< the pod through which it was found
     bool block = false;
+    bool shared = false;    ///< ReadWriteMany: other machines of this node may have the claim too
     bool in_place = false;  ///< the kernel shows the file's mount or the device node, of this claim
     bool operator==(const Plug&) const = default;
 };
@@ -47,6 +48,9 @@ public:
 
     /// The same for all of a machine, whose launcher may be gone; the record goes in any case.
     virtual Task<Result<void>> unplug_all(PlugHost host) = 0;
+
+    /// The machines of which there is a record: after a restart, those that are no more are cleaned up.
+    virtual Task<Result<std::vector<PlugHost>>> hosts() = 0;
 };
 
 }  // namespace berth::node

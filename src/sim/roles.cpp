@@ -31,7 +31,7 @@ public:
         : EngineRole(input),
           connector_(input.machines),
           kubelet_(engine, input.name, "10.0.0.1", *input.node, *input.node),
-          agent_(engine, input.executor, input.name, connector_) {}
+          agent_(engine, input.executor, input.name, connector_, input.node->plugs()) {}
 
     Task<void> run() override {
         bool stopped = false;

@@ -93,6 +93,14 @@ void Launcher::sync(const json::Value& document, std::vector<agent::VolumePath> 
     news_.notify();
 }
 
+std::vector<std::string> Launcher::told() const {
+    std::vector<std::string> out;
+    for (const agent::VolumePath& volume : volumes_) {
+        if (volume.path.starts_with(kHotplugDisksDir)) out.push_back(volume.name);
+    }
+    return out;
+}
+
 void Launcher::shutdown() {
     if (ask_ == Ask::nothing) ask_ = Ask::shutdown;
     news_.notify();

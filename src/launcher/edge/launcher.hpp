@@ -51,6 +51,8 @@ public:
     /// Files or mounts of the pod changed: look again.
     void look_again() { news_.notify(); }
 
+    /// Plugged volumes that it was last told of: the node takes none of them away.
+    [[nodiscard]] std::vector<std::string> told() const;
     [[nodiscard]] Board& board() { return board_; }
     [[nodiscard]] const Options& options() const { return options_; }
     [[nodiscard]] bool is_guest_on() const { return is_guest_on_; }

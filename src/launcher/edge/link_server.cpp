@@ -73,7 +73,8 @@ Task<void> LinkServer::serve(std::shared_ptr<agent::UnixStream> stream) {
         );
         co_return;
     }
-    group_.spawn("reports", tell_reports(stream));
+    const auto syncs = std::make_shared<std::int64_t>(0);
+    group_.spawn("reports", tell_reports(stream, syncs));
     while (true) {
         const std::optional<std::string> line = co_await stream->read_line();
         if (!line) break;
@@ -88,19 +89,32 @@ Task<void> LinkServer::serve(std::shared_ptr<agent::UnixStream> stream) {
             break;
         }
         obey(*parsed);
+        if (json::text_at(*parsed, "/op") != "sync") continue;
+        ++*syncs;
+        launcher_.board().changed.notify();
     }
     stream->close();
     launcher_.board().changed.notify();  // ends tell_reports
 }
 
-Task<void> LinkServer::tell_reports(std::shared_ptr<agent::UnixStream> stream) {
+Task<void> LinkServer::tell_reports(
+    std::shared_ptr<agent::UnixStream> stream, std::shared_ptr<const std::int64_t> syncs
+) {
     Board& board = launcher_.board();
     std::uint64_t sent = 0;
+    std::int64_t acknowledged = 0;
     while (true) {
-        while (sent == board.version && stream->is_open()) co_await board.changed.wait();
+        const auto has_news = [&] {
+            return sent != board.version || (board.version != 0 && acknowledged != *syncs);
+        };
+        while (!has_news() && stream->is_open()) co_await board.changed.wait();
         if (!stream->is_open()) co_return;
         sent = board.version;
-        std::string line = json::print(agent::to_json(board.report)) + "\n";
+        acknowledged = *syncs;
+        agent::Report report = board.report;
+        report.told = launcher_.told();
+        report.syncs = acknowledged;
+        std::string line = json::print(agent::to_json(report)) + "\n";
         const Result<void> written = co_await stream->write(std::move(line));
         if (!written) co_return;
         board.mark_delivered(sent);

@@ -17,7 +17,7 @@ public:
 
 private:
     Task<void> serve(std::shared_ptr<agent::UnixStream> stream);
-    Task<void> tell_reports(std::shared_ptr<agent::UnixStream> stream);
+    Task<void> tell_reports(std::shared_ptr<agent::UnixStream> stream, std::shared_ptr<const std::int64_t> syncs);
     void obey(const json::Value& line);
 
     Launcher& launcher_;

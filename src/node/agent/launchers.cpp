@@ -42,6 +42,12 @@ const agent::Report* Launchers::report(const Uid& pod) const {
     return it == connections_.end() || !it->second->report ? nullptr : &*it->second->report;
 }
 
+bool Launchers::has_caught_up(const Uid& pod) const {
+    const auto it = connections_.find(pod);
+    if (it == connections_.end() || !it->second->report) return false;
+    return it->second->report->syncs >= it->second->syncs;
+}
+
 std::shared_ptr<agent::Link> Launchers::link_of(const Uid& pod) const {
     const auto it = connections_.find(pod);
     return it == connections_.end() ? nullptr : it->second->link;
@@ -59,6 +65,7 @@ Task<void> Launchers::keep(std::shared_ptr<Connection> connection, Uid pod) {
         pause = kFirstPause;
         const std::shared_ptr<agent::Link> link = std::move(*made);
         connection->link = link;
+        connection->syncs = 0;
         while (connection->wanted) {
             std::optional<agent::Report> report = co_await link->next();
             if (!report || !connection->wanted) break;
@@ -78,6 +85,7 @@ Task<void> Launchers::keep(std::shared_ptr<Connection> connection, Uid pod) {
 Task<Result<void>> Launchers::sync(Uid pod, json::Value vmi, std::vector<agent::VolumePath> volumes) {
     const std::shared_ptr<agent::Link> link = link_of(pod);
     if (!link) co_return not_connected();
+    ++connections_.at(pod)->syncs;
     const Result<void> done = co_await link->sync(std::move(vmi), std::move(volumes));
     co_return done;
 }

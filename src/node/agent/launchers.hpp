@@ -25,6 +25,8 @@ public:
 
     /// The last report; nullptr while there is no connection.
     [[nodiscard]] const agent::Report* report(const Uid& pod) const;
+    /// The report takes into account all that the launcher was told.
+    [[nodiscard]] bool has_caught_up(const Uid& pod) const;
     [[nodiscard]] bool is_connected(const Uid& pod) const { return report(pod) != nullptr; }
 
     // Errors  unavailable: not connected, or the connection broke while sending
@@ -39,6 +41,7 @@ private:
         bool wanted = true;
         std::shared_ptr<agent::Link> link;
         std::optional<agent::Report> report;
+        std::int64_t syncs = 0;  ///< told over this link
     };
 
     Task<void> keep(std::shared_ptr<Connection> connection, Uid pod);

@@ -2,6 +2,7 @@
 
 #include "api/codec.hpp"
 #include "base/ranges.hpp"
+#include "node/plan/phases.hpp"
 
 namespace berth::node {
 namespace {
@@ -34,15 +35,7 @@ void set_phase(const View& view, api::VmiStatus& status, std::string phase) {
 
 void take_over_report(const View& view, api::VmiStatus& status) {
     const agent::Report& report = *view.report;
-    for (const agent::DiskReport& disk : report.disks) {
-        auto it = std::ranges::find(status.volume_status, disk.name, &api::VmVolumeStatus::name);
-        if (it == status.volume_status.end()) {
-            it = status.volume_status.insert(it, api::VmVolumeStatus{.name = disk.name});
-        }
-        it->target = disk.target;
-        if (disk.size > 0) it->size = disk.size;
-    }
-    std::ranges::sort(status.volume_status, {}, &api::VmVolumeStatus::name);
+    set_volume_status(view, status);
     if (!report.machine_type.empty()) status.machine = api::Machine{report.machine_type};
     if (!report.error.empty()) {
         set_condition(
@@ -73,6 +66,10 @@ void set_migratable(const View& view, api::VmiStatus& status) {
         return;
     }
     set_condition(view, status, {.type = "LiveMigratable", .status = "True"});
+}
+
+void set_selinux_context(api::VmiStatus& status) {
+    if (status.selinux_context.empty()) status.selinux_context = "none";
 }
 
 void set_paused(const View& view, api::VmiStatus& status) {

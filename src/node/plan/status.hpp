@@ -8,11 +8,14 @@ namespace berth::node {
 /// Enters a phase; the first time counts.
 void set_phase(const View& view, api::VmiStatus& status, std::string phase);
 
-/// Targets and sizes of disks, machine type, and the error of the last sync, as the launcher reports them.
+/// Machine type, and the error of the last sync, as the launcher reports them; and all of the volumes.
 void take_over_report(const View& view, api::VmiStatus& status);
 
 /// LiveMigratable: False as long as a claim cannot be used on two nodes at once.
 void set_migratable(const View& view, api::VmiStatus& status);
+
+/// What containers of the machine's pods are labelled with; "none": the node has no SELinux.
+void set_selinux_context(api::VmiStatus& status);
 
 void set_paused(const View& view, api::VmiStatus& status);
 

@@ -86,6 +86,11 @@ struct Seen : View {
         claims.push_back(one);
         return *this;
     }
+    Seen& hotplug_claim(const char* name) {
+        claim(name, "ReadWriteOnce");
+        vmi->spec.volumes.back().persistent_volume_claim->hotpluggable = true;
+        return *this;
+    }
 };
 
 // "phase Running, Started, sync domain"
@@ -120,8 +125,20 @@ Seen another_node() {
     return out;
 }
 
+Seen left_behind() {
+    Seen out = another_node();
+    out.hotplug.left = {
+        {Uid{"vmi-1"}, Uid{"pod-1"}}
+    };
+    return out;
+}
+
 std::vector<Row> rows() {
     return {
+        {"H-40", "gone, its volumes still lie in its pod", left_behind(), "plugs-do-not-outlive-their-machine", "unplug all"},
+        {"H-63",
+         "a plugged volume is not in the pod yet", Seen().state("").hotplug_claim("data"),
+         "plugged-volumes-come-before-the-start", "look at volumes, status"},
         {"2.6", "on another node", another_node(), "not-of-this-node", ""},
         {"2.6", "not handed over yet", Seen().phase("Scheduling"), "not-of-this-node", ""},
         {"2.6", "over", Seen().phase("Failed"), "not-of-this-node", ""},
@@ -135,7 +152,7 @@ std::vector<Row> rows() {
         {"2.6", "it runs on", Seen().phase("Running").state("running").told(), "running-guest-is-told", "status"},
         {"2.6",
          "a launcher that was started again is told again", Seen().phase("Running").state("running"),
-         "running-guest-is-told", "status, sync domain"},
+         "running-guest-is-told", "sync domain, status"},
         {"P-27",
          "the guest shut itself down", Seen().phase("Running").state("shutoff", "guest"),
          "ended-guest-ends-its-machine", "phase Succeeded, Stopped"},
@@ -232,11 +249,13 @@ TEST(NodeVmi, DisksSyncErrorsAndPauses) {
     Seen seen = Seen().claim("root", "ReadWriteOnce").phase("Running").state("running").told();
     seen.report->disks = {
         {"root",  "vda", 5},
-        {"extra", "sda", 0}
+        {"extra", "sda", 0},
+        {"other", "sdb", 0}
     };
+    seen.vmi->spec.volumes.push_back({.name = "extra"});
     seen.vmi->status.volume_status = {{.name = "root"}};
     const auto volumes = status_after(seen).volume_status;
-    ASSERT_EQ(volumes.size(), 2U);
+    ASSERT_EQ(volumes.size(), 2U) << "a disk that is no volume of the machine gets no entry";
     EXPECT_EQ(volumes[0].name, "extra");
     EXPECT_EQ(volumes[1].target, "vda");
 
@@ -258,6 +277,7 @@ TEST(NodeVmi, ASettledGuestIsNotWritten) {
     seen.vmi->status.conditions = {
         {.type = "LiveMigratable", .status = "True"}
     };
+    seen.vmi->status.selinux_context = "none";
     EXPECT_EQ(shortened(sync(seen)), "");
 }
 
@@ -295,7 +315,7 @@ TEST(NodeVolumes, P68_WhereTheLauncherFindsItsDisks) {
         {.name = "overlay", .path = disks + "overlay/disk.img", .read_only = true, .size = gib},
         {.name = "host", .path = disks + "host/x.img", .create_if_absent = true, .size = gib},
     };
-    EXPECT_EQ(volume_paths(*seen.vmi, seen.claims), wanted);
+    EXPECT_EQ(volume_paths(*seen.vmi, seen.claims, {}), wanted);
 }
 
 }  // namespace

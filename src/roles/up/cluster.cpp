@@ -133,10 +133,13 @@ Task<Result<void>> Cluster::start_nodes() {
         node->connector = std::make_unique<node::UnixConnector>([paths, name](const Uid& pod) {
             return socket_dir(paths, name, pod) + std::string(node::kLinkSocketName);
         });
+        node->plugs = std::make_unique<node::LinuxPlugs>(
+            blocking_, node::PlugDirs{paths.node(NodeName{name}).pods(), paths.node(NodeName{name}).plugs()}
+        );
         const Result<void> restored = co_await node->volumes->restore_volumes();
         if (!restored) log_.warn("volumes of the node cannot be restored", {{"node", name}, {"error", restored.error().message}});
         node->kubelet = std::make_unique<solo::Kubelet>(*engine_, name, options_.address, *node->runtime, *node->volumes);
-        node->agent = std::make_unique<node::Agent>(*engine_, executor_, name, *node->connector);
+        node->agent = std::make_unique<node::Agent>(*engine_, executor_, name, *node->connector, *node->plugs);
         const Result<void> recovered = co_await node->kubelet->recover();
         CO_TRY_DO(recovered);
     }

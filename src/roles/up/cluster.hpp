@@ -9,6 +9,7 @@
 #include "base/async/system/system.hpp"
 #include "kube/engine.hpp"
 #include "node/agent/agent.hpp"
+#include "node/edge/linux_plugs.hpp"
 #include "node/edge/unix_connector.hpp"
 #include "roles/up/options.hpp"
 #include "solo/controllers/kubelet.hpp"
@@ -24,6 +25,7 @@ struct ClusterNode {
     std::unique_ptr<solo::CrunRuntime> runtime;
     std::unique_ptr<solo::LinuxVolumes> volumes;
     std::unique_ptr<node::UnixConnector> connector;
+    std::unique_ptr<node::LinuxPlugs> plugs;
     std::unique_ptr<solo::Kubelet> kubelet;
     std::unique_ptr<node::Agent> agent;
 };

@@ -47,7 +47,10 @@ Behaviour Machines::behaviour_of(const std::string& pod) const {
 }
 
 Node::Node(Machines& machines, std::string name)
-    : machines_(machines), name_(std::move(name)), group_(machines.context.executor()) {}
+    : machines_(machines),
+      name_(std::move(name)),
+      plugs_(std::make_unique<SimPlugs>(machines, *this)),
+      group_(machines.context.executor()) {}
 
 Node::~Node() = default;
 
@@ -159,7 +162,7 @@ Task<int> Node::launcher(std::shared_ptr<Process> process) {
             launcher.publish();
         }
     }
-    for (const auto& listener : launcher.listeners) listener->close();
+    for (const auto& listener : launcher.listeners) listener.reports->close();
     machines_.launchers.erase(launcher.pod);
     co_return launcher.ends ? launcher.exit_code : process->killed_with.value_or(0);
 }
@@ -205,11 +208,22 @@ void Node::tell(const Uid& pod) {
     for (const auto& call : on_change_) call(pod);
 }
 
-Volume* Node::volume_at(const std::string& host_path) {
+std::string Node::volume_name(const std::string& host_path) const {
     const std::string name = host_path.substr(host_path.rfind('/') + 1);
     const std::string base = name.ends_with(".dev") ? name.substr(0, name.size() - 4) : name;
-    const auto it = machines_.volumes.find(base);
+    return machines_.volumes.contains(base) ? base : std::string();
+}
+
+Volume* Node::volume_at(const std::string& host_path) {
+    const auto it = machines_.volumes.find(volume_name(host_path));
     return it == machines_.volumes.end() ? nullptr : &it->second;
+}
+
+Running Node::find(const Uid& pod, const std::string& container) const {
+    for (const auto& [id, process] : processes_) {
+        if (process->spec.pod_uid == pod && process->spec.name == container) return {&process->spec, infos_.at(id).phase};
+    }
+    return {};
 }
 
 Task<Result<std::string>> Node::make_pod_dir(Uid pod) {
@@ -232,6 +246,7 @@ Task<Result<std::string>> Node::open_path(std::string path, std::string, std::op
 
 Task<Result<void>> Node::remove_pod_dir(Uid pod) {
     pod_dirs_.erase(pod);
+    plugs_->drop_pod(pod);
     co_return Result<void>();
 }
 

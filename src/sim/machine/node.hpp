@@ -11,6 +11,7 @@
 
 #include "agent/link.hpp"
 #include "base/async/task_group.hpp"
+#include "node/plugs.hpp"
 #include "sim/core/context.hpp"
 #include "solo/runtime.hpp"
 
@@ -69,12 +70,78 @@ struct Launcher {
     bool ends = false;  ///< the container's program is about to exit
     int exit_code = 0;
     Notify changed;  ///< for the container's program
-    std::vector<std::shared_ptr<Channel<agent::Report>>> listeners;
+    struct Listener {
+        std::shared_ptr<Channel<agent::Report>> reports;
+        std::shared_ptr<std::int64_t> syncs;  ///< of its connection
+    };
+    std::vector<Listener> listeners;
+
+    // Plugged disks. Tests set the two switches; they count for what is asked after them.
+    std::set<std::string> ignores_unplug;               ///< volumes that the guest does not let go until release()
+    std::map<std::string, std::string> failing_disks;  ///< volumes that cannot be attached, and libvirt's words
+    std::map<std::string, int> attached;               ///< how often each was attached
+    std::map<std::string, int> asked;                  ///< how often the guest was asked to let each go
+
+    /// Makes the live disks what the node said: attaches what is told and not live, takes out what is told no more.
+    void follow(const json::Value& vmi, const std::vector<agent::VolumePath>& told);
+    /// The guest lets a volume go that it ignored.
+    void release(const std::string& volume);
 
     void publish();
     /// The guest powers itself off, or crashes.
     void power_off();
     void crash();
+
+private:
+    void attach(const json::Value& vmi, const agent::VolumePath& told);
+    void detach(const std::string& volume);
+
+    std::string machine_;             ///< its name, once told
+    std::vector<std::string> plugs_;  ///< told
+};
+
+/// What one container of the node was started with; `phase` is true at the moment of the question.
+struct Running {
+    const solo::ContainerSpec* spec = nullptr;
+    solo::ContainerPhase phase = solo::ContainerPhase::created;
+};
+
+/// The plugged volumes of one simulated node. The record and the "kernel" outlive the node's roles.
+class SimPlugs final : public node::Plugs {
+public:
+    SimPlugs(Machines& machines, Node& node) : machines_(machines), node_(node) {}
+
+    Task<Result<std::vector<node::Plug>>> look(node::PlugHost host) override;
+    Task<Result<void>> plug(node::PlugHost host, node::Plug wanted) override;
+    Task<Result<void>> unplug(node::PlugHost host, std::string volume) override;
+    Task<Result<void>> unplug_all(node::PlugHost host) override;
+    Task<Result<std::vector<node::PlugHost>>> hosts() override;
+
+    // Switches of tests, by the volume's name in its machine.
+    std::set<std::string> without_image;   ///< the claim holds no disk.img
+    std::set<std::string> failing_plug;    ///< "Input/output error"
+    std::set<std::string> failing_unplug;  ///< "Device or resource busy"
+    std::map<std::string, Duration> slow;  ///< plugging takes this long
+
+    /// What lies in a launcher pod's folder: volume → the PV behind it.
+    [[nodiscard]] std::map<std::string, std::string> in_place(const Uid& launcher_pod) const;
+    /// A pod's folder was removed: what was mounted there is gone, the record stays.
+    void drop_pod(const Uid& pod);
+
+private:
+    struct Entry {
+        node::Plug plug;
+        std::string pv;
+    };
+    struct Host {
+        Uid vmi;
+        std::map<std::string, Entry> entries;  ///< by volume
+    };
+    void take_away(const Uid& pod, const Entry& entry);
+
+    Machines& machines_;
+    Node& node_;
+    std::map<Uid, Host> hosts_;  ///< by launcher pod
 };
 
 class Node final : public solo::Runtime, public solo::VolumeHost {
@@ -121,6 +188,11 @@ public:
     [[nodiscard]] const std::map<std::string, solo::ContainerInfo>& containers() const { return infos_; }
     [[nodiscard]] const std::set<Uid>& pod_dirs() const { return pod_dirs_; }
     void kill_launcher(const std::string& pod_prefix);
+    SimPlugs& plugs() { return *plugs_; }
+    /// A container of a pod, as long as its program lives.
+    [[nodiscard]] Running find(const Uid& pod, const std::string& container) const;
+    /// The PV behind a path of this node, or "".
+    [[nodiscard]] std::string volume_name(const std::string& host_path) const;
     /// Ends every program without a word, before the world goes.
     void stop() { group_.cancel(); }
 
@@ -141,6 +213,7 @@ private:
     std::map<std::string, std::shared_ptr<Process>> processes_;
     std::set<Uid> pod_dirs_;
     std::vector<std::function<void(Uid)>> on_change_;
+    std::unique_ptr<SimPlugs> plugs_;
     TaskGroup group_;
 };
 

@@ -19,6 +19,7 @@ struct NodeDir {
     [[nodiscard]] std::string pod(const Uid& uid) const { return pods() + "/" + uid.value; }
     [[nodiscard]] std::string exits() const { return path + "/exits"; }
     [[nodiscard]] std::string volumes() const { return path + "/volumes"; }
+    [[nodiscard]] std::string plugs() const { return path + "/plugs"; }  ///< records of plugged volumes
 };
 
 /// Places that all nodes of a data directory share. A plain value; DataDir makes them.
