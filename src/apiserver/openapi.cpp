@@ -121,6 +121,24 @@ const std::map<std::string, std::string>& OpenApi::hashes() {
     return hashes_;
 }
 
+namespace {
+
+// kubectl reads version 2, in protobuf, before it sends a document of kind List, and skips what it finds no schema of:
+// the server checks each object anyway. So the document has a head and no schemas.
+// Source: https://github.com/google/gnostic-models/blob/v0.6.9/openapiv2/OpenAPIv2.proto (Document 1, 2; Info 1, 2)
+OpenApiAnswer schemaless_v2(const std::string& version) {
+    const auto field = [](int number, const std::string& text) {
+        return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(text.size())} + text;
+    };
+    return {
+        .headers =
+            {{"content-type", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}, {"vary", "Accept"}},
+        .body = field(1, "2.0") + field(2, field(1, "Berth") + field(2, version)),
+    };
+}
+
+}  // namespace
+
 OpenApiAnswer OpenApi::answer(std::string_view path, std::string_view hash, Timestamp now) {
     while (path.ends_with('/')) path.remove_suffix(1);
     const auto url = [](const std::string& of, const std::string& its_hash) {
@@ -140,6 +158,7 @@ OpenApiAnswer OpenApi::answer(std::string_view path, std::string_view hash, Time
         answer.body = json::print(index);
         return answer;
     }
+    if (path == "v2") return schemaless_v2(version_);
     if (path.starts_with("v3/")) path.remove_prefix(3);
     const auto known = hashes().find(std::string(path));
     if (known == hashes().end())

@@ -40,8 +40,8 @@ Outcome<Call> read_call(kube::Request request) {
     if (auto refusal = authorize(call)) return refuse(*std::move(refusal));
     if (!target) return refuse(std::move(target).error());
     if (!verb) return refuse(verb.error());
-    // Discovery has forms of its own, named in Accept too.
-    if (call.target.area != Area::discovery) {
+    // Discovery and OpenAPI have forms of their own, named in Accept too.
+    if (call.target.area != Area::discovery && call.target.area != Area::openapi) {
         TRY(call.presentation, negotiate(call.request));
     }
     TRY(call.write, write_options(call.request));

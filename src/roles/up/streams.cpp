@@ -1,6 +1,8 @@
 #include "roles/up/streams.hpp"
 
 #include "node/edge/unix_connector.hpp"
+#include "solo/edge/container_record.hpp"
+#include "solo/edge/files.hpp"
 #include "solo/edge/pod_log.hpp"
 
 namespace berth::roles {
@@ -19,8 +21,12 @@ Task<Result<std::unique_ptr<kube::ByteStream>>> NodeStreams::log(LogOptions opti
     const std::string container = options.container;
     store::Store* const store = &store_;
     const store::ObjectKey key{"pods", options.ns, options.pod};
-    // Ended when the pod is gone or its status says so.
-    auto has_ended = [store, key, uid, container] {
+    solo::ContainerDir dir{.node = paths_.node(NodeName{node_name}), .pod = uid, .name = container};
+    dir.attempt = std::atoll(path.substr(path.rfind('/') + 1).c_str());  // ".../3.log"
+    // Ended when its exit is written down (that wakes the stream; the status comes later), when the pod is gone, or when
+    // the status says so.
+    auto has_ended = [store, key, uid, container, exit_file = dir.exit_file()] {
+        if (solo::exists(exit_file)) return true;
         const store::RecordPtr now = store->get(key);
         if (!now || json::text_at(now->document, "/metadata/uid") != uid.value) return true;
         const std::string_view phase = json::text_at(now->document, "/status/phase");
@@ -34,8 +40,7 @@ Task<Result<std::unique_ptr<kube::ByteStream>>> NodeStreams::log(LogOptions opti
         }
         return false;
     };
-    const std::string exits = paths_.node(NodeName{node_name}).exits();
-    co_return solo::open_pod_log(executor_, path, exits, wishes, std::move(has_ended));
+    co_return solo::open_pod_log(executor_, path, dir.node.exits(), wishes, std::move(has_ended));
 }
 
 Task<Result<std::unique_ptr<kube::Duplex>>> NodeStreams::console(std::string ns, std::string vmi) {
