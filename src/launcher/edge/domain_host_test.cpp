@@ -86,8 +86,7 @@ TEST_F(DomainKinds, AreTakenByQemu) {
                 {.name = "b", .path = folder + "b"}
         }
         );
-        ASSERT_TRUE(plan) << plan.error().message;
-        const auto xml = domain_xml({.vmi = *vmi, .disks = plan->disks, .without_direct_io = {}});
+        const auto xml = domain_xml({.vmi = *vmi, .disks = plan.disks, .without_direct_io = {}});
         ASSERT_TRUE(xml) << xml.error().message;
         EXPECT_EQ(start_and_destroy(*xml), "") << *xml;
     }

@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/async/notify.hpp"
+#include "launcher/edge/libvirt_disks.hpp"
 #include "launcher/edge/libvirt_events.hpp"
 
 namespace berth::launcher {
@@ -32,21 +33,6 @@ constexpr auto kFirstPause = 20ms;
 constexpr auto kLongestPause = 500ms;
 constexpr int kKeepAliveSeconds = 5;
 constexpr unsigned kKeepAliveCount = 3;
-
-struct DomainCloser {
-    void operator()(virDomainPtr domain) const { virDomainFree(domain); }
-};
-using Domain = std::unique_ptr<virDomain, DomainCloser>;
-
-std::unexpected<Error> libvirt_error(std::string_view doing) {
-    const virError* const error = virGetLastError();
-    std::string message = error == nullptr || error->message == nullptr ? "unknown error" : error->message;
-    while (!message.empty() && message.back() == '\n') message.pop_back();
-    const bool is_connection =
-        error != nullptr &&
-        (error->domain == VIR_FROM_RPC || error->code == VIR_ERR_NO_CONNECT || error->code == VIR_ERR_INVALID_CONN);
-    return fail(is_connection ? ErrorKind::unavailable : ErrorKind::io, std::string(doing) + ": " + message);
-}
 
 DomainState state_of(int state, int reason) {
     switch (state) {
@@ -94,11 +80,6 @@ Result<Observed> observe(virConnectPtr connection, const std::string& name) {
         out.live = read_live(xml);
         std::free(xml);
     }
-    for (const LiveDisk& disk : out.live.disks) {
-        virDomainBlockInfo info{};
-        if (!disk.has_medium || virDomainGetBlockInfo(domain.get(), disk.target.c_str(), &info, 0) != 0) continue;
-        out.disks.push_back({disk.name, disk.target, static_cast<std::int64_t>(info.capacity)});
-    }
     return out;
 }
 
@@ -119,13 +100,38 @@ Result<void> act_on(virConnectPtr connection, const std::string& name, std::stri
     return libvirt_error(doing);
 }
 
-int on_lifecycle(virConnectPtr, virDomainPtr, int, int, void* opaque) {
+void tell_change(void* opaque) {
     const auto events = *static_cast<std::shared_ptr<HypervisorEvents>*>(opaque);
     boost::asio::post(events->executor, [events] {
         if (events->is_alive) events->on_change();
     });
+}
+
+int on_lifecycle(virConnectPtr, virDomainPtr, int, int, void* opaque) {
+    tell_change(opaque);
     return 0;
 }
+void on_device(virConnectPtr, virDomainPtr, const char*, void* opaque) { tell_change(opaque); }
+void on_tray(virConnectPtr, virDomainPtr, const char*, int, void* opaque) { tell_change(opaque); }
+
+struct Event {
+    int id;
+    virConnectDomainEventGenericCallback callback;
+};
+
+// libvirt knows the true type by the event's id.
+template <class Callback>
+virConnectDomainEventGenericCallback generic(Callback callback) {
+    return reinterpret_cast<virConnectDomainEventGenericCallback>(reinterpret_cast<void (*)()>(callback));
+}
+
+// A device came, went, or its guest refused to let it go; a drive's tray moved.
+const Event kDeviceEvents[] = {
+    {VIR_DOMAIN_EVENT_ID_DEVICE_ADDED,          generic(on_device)},
+    {VIR_DOMAIN_EVENT_ID_DEVICE_REMOVED,        generic(on_device)},
+    {VIR_DOMAIN_EVENT_ID_DEVICE_REMOVAL_FAILED, generic(on_device)},
+    {VIR_DOMAIN_EVENT_ID_TRAY_CHANGE,           generic(on_tray)  },
+};
 
 void on_close(virConnectPtr, int, void* opaque) {
     const auto lost = *static_cast<std::shared_ptr<Lost>*>(opaque);
@@ -136,6 +142,16 @@ void on_close(virConnectPtr, int, void* opaque) {
 template <class T>
 void free_opaque(void* opaque) {
     delete static_cast<std::shared_ptr<T>*>(opaque);
+}
+
+// They end with the connection.
+void register_device_events(virConnectPtr handle, const std::shared_ptr<HypervisorEvents>& events) {
+    for (const Event& event : kDeviceEvents) {
+        auto opaque = std::make_unique<std::shared_ptr<HypervisorEvents>>(events);
+        const int id =
+            virConnectDomainEventRegisterAny(handle, nullptr, event.id, event.callback, opaque.get(), free_opaque<HypervisorEvents>);
+        if (id >= 0) static_cast<void>(opaque.release());
+    }
 }
 
 std::unexpected<Error> not_connected() { return fail(ErrorKind::unavailable, "libvirtd does not answer yet"); }
@@ -153,6 +169,7 @@ Result<virConnectPtr> open_connection(
         if (virConnectDomainEventRegister(handle, on_lifecycle, event_opaque.get(), free_opaque<HypervisorEvents>) ==
             0) {
             static_cast<void>(event_opaque.release());
+            register_device_events(handle, events);
             return handle;
         }
     }
@@ -181,6 +198,7 @@ struct Hypervisor::Connection {
 Hypervisor::Hypervisor(
     Executor executor,
     Blocking& pool,
+    Blocking& disk_pool,
     Clock& clock,
     Log& log,
     std::string uri,
@@ -189,6 +207,7 @@ Hypervisor::Hypervisor(
 )
     : executor_(std::move(executor)),
       pool_(pool),
+      disk_pool_(disk_pool),
       clock_(clock),
       log_(log),
       uri_(std::move(uri)),
@@ -262,6 +281,55 @@ Task<Result<void>> Hypervisor::destroy() {
     };
     const Result<void> done = co_await blocking(pool_, work);
     co_return done;
+}
+
+template <class T>
+Task<Result<T>> Hypervisor::with_domain(std::function<Result<T>(virDomainPtr)> act) {
+    const std::shared_ptr<Connection> connection = connection_;
+    if (!connection) co_return not_connected();
+    const auto work = [connection, name = domain_, act = std::move(act)]() -> Result<T> {
+        const Domain domain(virDomainLookupByName(connection->handle, name.c_str()));
+        if (!domain) return libvirt_error("look for the domain");
+        return act(domain.get());
+    };
+    Result<T> done = co_await blocking(disk_pool_, work);
+    co_return done;
+}
+
+Task<Result<void>> Hypervisor::attach(std::string device) {
+    std::function<Result<void>(virDomainPtr)> act = [device](virDomainPtr domain) {
+        return attach_disk(domain, device);
+    };
+    return with_domain<void>(std::move(act));
+}
+
+Task<Result<void>> Hypervisor::detach(std::string alias) {
+    std::function<Result<void>(virDomainPtr)> act = [alias](virDomainPtr domain) {
+        return ask_to_let_go(domain, alias);
+    };
+    return with_domain<void>(std::move(act));
+}
+
+Task<Result<void>> Hypervisor::change_medium(std::string device) {
+    std::function<Result<void>(virDomainPtr)> act = [device](virDomainPtr domain) {
+        return change_medium_of(domain, device);
+    };
+    return with_domain<void>(std::move(act));
+}
+
+Task<Result<void>> Hypervisor::grow(std::string target, std::int64_t size) {
+    std::function<Result<void>(virDomainPtr)> act = [target, size](virDomainPtr domain) {
+        return grow_disk(domain, target, size);
+    };
+    return with_domain<void>(std::move(act));
+}
+
+Task<Result<std::map<std::string, std::int64_t>>> Hypervisor::sizes(std::vector<std::string> targets) {
+    using Sizes = std::map<std::string, std::int64_t>;
+    std::function<Result<Sizes>(virDomainPtr)> act = [targets](virDomainPtr domain) -> Result<Sizes> {
+        return sizes_of(domain, targets);
+    };
+    return with_domain<Sizes>(std::move(act));
 }
 
 }  // namespace berth::launcher

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,22 +14,25 @@
 #include "base/result.hpp"
 #include "launcher/plan/flow.hpp"
 
+using virDomainPtr = struct _virDomain*;  // NOLINT: libvirt's own name
+
 namespace berth::launcher {
 
 /// What libvirt shows of the domain.
 struct Observed {
     DomainState state = DomainState::unknown;
     std::string reason;
-    LiveDomain live;                       ///< while it is on
-    std::vector<agent::DiskReport> disks;  ///< name, target, size; while it is on
+    LiveDomain live;  ///< while it is on
 };
 
 class Hypervisor {
 public:
+    /// Calls that may wait for the guest or for storage run on `disk_pool`, the others on `pool`.
     /// `on_change` is called on the loop: the domain changed, or the connection was made or lost.
     Hypervisor(
         Executor executor,
         Blocking& pool,
+        Blocking& disk_pool,
         Clock& clock,
         Log& log,
         std::string uri,
@@ -48,10 +52,25 @@ public:
     Task<Result<void>> shutdown();
     Task<Result<void>> destroy();
 
+    // One disk of the running domain. libvirt does one such call after the other; none of them holds up look().
+    // Errors  unavailable: no connection, nothing is known; io: libvirt's words
+
+    Task<Result<void>> attach(std::string device);
+    /// Asks the guest. An event says when it has let go.
+    Task<Result<void>> detach(std::string alias);
+    Task<Result<void>> change_medium(std::string device);
+    /// Bytes. Never makes a disk smaller.
+    Task<Result<void>> grow(std::string target, std::int64_t size);
+    /// What the guest sees, in bytes by target.
+    Task<Result<std::map<std::string, std::int64_t>>> sizes(std::vector<std::string> targets);
+
 private:
+    template <class T>
+    Task<Result<T>> with_domain(std::function<Result<T>(virDomainPtr)> act);
     struct Connection;
     Executor executor_;
     Blocking& pool_;
+    Blocking& disk_pool_;
     Clock& clock_;
     Log& log_;
     std::string uri_;

@@ -2,7 +2,6 @@
 #include "launcher/edge/launcher.hpp"
 
 #include <algorithm>
-#include <fstream>
 
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "base/async/task_group.hpp"
 #include "launcher/edge/layout.hpp"
 #include "launcher/edge/prepare.hpp"
+#include "launcher/edge/record.hpp"
 #include "launcher/plan/domain.hpp"
 
 namespace berth::launcher {
@@ -21,21 +21,6 @@ constexpr Duration kAskAgainAfter = 3s;  // a guest that boots loses the power b
 constexpr Duration kFirstCooling = 1s;
 constexpr Duration kLongestCooling = 30s;
 constexpr Duration kDeliveryLimit = 5s;
-
-std::string read_text(const char* path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-bool write_text(const std::string& path, std::string_view text) {
-    const std::string temporary = path + ".new";
-    {
-        std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-        out << text;
-        if (!out.flush()) return false;
-    }
-    return ::rename(temporary.c_str(), path.c_str()) == 0;
-}
 
 std::string last_words(const agent::Report& report, const Decision& decision) {
     if (decision.ending == Ending::crashed)
@@ -57,13 +42,15 @@ Launcher::Launcher(Parts parts, Options options)
       hypervisor_(
           parts.executor,
           parts.pool,
+          parts.disk_pool,
           parts.clock,
           parts.log,
           kLibvirtUri,
           domain_name(options_.ns, options_.name),
           [this] { news_.notify(); }
       ),
-      cooling_(kFirstCooling) {
+      cooling_(kFirstCooling),
+      plugs_({parts.executor, parts.disk_pool, parts.clock, parts.log, hypervisor_}, [this] { news_.notify(); }) {
     const std::string record = read_text(kStartRecord);
     was_started_ = !record.empty();
     start_succeeded_ = record == "started";
@@ -79,17 +66,23 @@ void Launcher::sync(const json::Value& document, std::vector<agent::VolumePath> 
              "the pod belongs to machine " + options_.vmi_uid.value + ", not to " + vmi->metadata.uid.value}
         );
     }
-    auto plan = plan_disks(*vmi, volumes);
-    if (!plan) return failed(std::move(plan).error());
+    DiskPlan plan = plan_disks(*vmi, volumes);
+    if (!plan.errors.empty() && !was_started_)
+        return failed({ErrorKind::invalid, std::move(plan.errors.front().message)});
     const bool is_changed = !vmi_ || vmi_->spec != vmi->spec || volumes_ != volumes;
     vmi_ = std::move(*vmi);
     volumes_ = std::move(volumes);
-    plan_ = std::move(*plan);
+    plan_ = std::move(plan);
     if (is_changed) {
         is_prepared_ = false;
         cools_until_.reset();
         if (!was_started_) error_.clear();
     }
+    look_again();
+}
+
+void Launcher::look_again() {
+    plugs_.try_again();
     news_.notify();
 }
 
@@ -141,7 +134,10 @@ Task<int> Launcher::run() {
         note_guest(seen.is_active());
         // Without a connection nothing is known: what was true a moment ago is the better report.
         const bool is_blind = seen.domain == DomainState::unknown && was_started_;
-        if (!is_blind) board_.publish(report_of(seen, observed_.live, observed_.disks));
+        if (!is_blind) {
+            tell_plugs(seen);
+            board_.publish(report(seen));
+        }
         const Decision decision = decide(seen);
         if (decision.rule != last_rule_) {
             parts_.log.info(
@@ -164,6 +160,21 @@ Task<int> Launcher::run() {
             co_await do_step(decision.step);
         }
     }
+}
+
+// A guest that runs gets its plugged disks; while one is only starting, libvirt has no list of them yet.
+void Launcher::tell_plugs(const Seen& seen) {
+    const bool is_on = seen.domain == DomainState::running || seen.domain == DomainState::paused;
+    if (is_on && vmi_) plugs_.pass(*vmi_, volumes_, observed_.live);
+    if (is_on && !vmi_) plugs_.only_look(observed_.live);
+}
+
+agent::Report Launcher::report(const Seen& seen) const {
+    agent::Report out = report_of(seen, observed_.live, plugs_.sizes());
+    if (!seen.is_active()) return out;
+    out.detaching = plugs_.detaching();
+    out.disk_errors = plugs_.errors();
+    return out;
 }
 
 Task<Seen> Launcher::look() {
@@ -194,6 +205,7 @@ Task<Seen> Launcher::look() {
 }
 
 Task<void> Launcher::wait_for_news(const Seen& seen) {
+    const Monotonic now = parts_.clock.monotonic();
     std::optional<Monotonic> until = options_.stopping_until;
     const auto consider = [&until](std::optional<Monotonic> at) {
         if (at && (!until || *at < *until)) until = at;
@@ -201,11 +213,13 @@ Task<void> Launcher::wait_for_news(const Seen& seen) {
     if (ask_ == Ask::destroy) until.reset();
     if (seen.is_cooling) consider(cools_until_);
     if (asked_at_ && ask_ == Ask::shutdown && seen.is_active()) consider(*asked_at_ + kAskAgainAfter);
+    if (const std::optional<Timestamp> at = plugs_.look_again_at(); at && seen.is_active())
+        consider(now + std::max<Duration>(*at - parts_.clock.now(), 0ms));
     if (!until) {
         co_await news_.wait();
         co_return;
     }
-    const Duration left = std::max<Duration>(*until - parts_.clock.monotonic(), 1ms);
+    const Duration left = std::max<Duration>(*until - now, 1ms);
     co_await finishes_within(parts_.clock, left, news_.wait());
 }
 

@@ -11,6 +11,7 @@
 #include "base/async/log.hpp"
 #include "launcher/edge/board.hpp"
 #include "launcher/edge/hypervisor.hpp"
+#include "launcher/edge/plugs.hpp"
 #include "launcher/plan/accelerator.hpp"
 #include "launcher/plan/disks.hpp"
 
@@ -31,6 +32,7 @@ public:
     struct Parts {
         Executor executor;
         Blocking& pool;
+        Blocking& disk_pool;  ///< for calls that may wait for a guest or for storage
         Clock& clock;
         Log& log;
     };
@@ -49,7 +51,7 @@ public:
     /// The pod is being stopped: power off, and destroy when the grace period has passed.
     void stop();
     /// Files or mounts of the pod changed: look again.
-    void look_again() { news_.notify(); }
+    void look_again();
 
     /// Plugged volumes that it was last told of: the node takes none of them away.
     [[nodiscard]] std::vector<std::string> told() const;
@@ -60,6 +62,8 @@ public:
 
 private:
     Task<Seen> look();
+    void tell_plugs(const Seen& seen);
+    [[nodiscard]] agent::Report report(const Seen& seen) const;
     Task<void> do_step(Step step);
     Task<void> prepare_disks();
     Task<void> start_guest();
@@ -93,6 +97,7 @@ private:
     Duration cooling_;
     std::string error_;
     std::string_view last_rule_;
+    Plugs plugs_;  // last: its tasks use the hypervisor
 };
 
 }  // namespace berth::launcher

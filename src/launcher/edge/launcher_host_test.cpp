@@ -22,7 +22,8 @@ TEST_F(LauncherPod, I02_GuestSurvivesItsHelpers) {
         {"root", "vda", 33554432       },
         {"seed", "vdb", 55296          }
     };
-    EXPECT_EQ(running.disks, disks);
+    const agent::Report sized = wait_report([&](const agent::Report& report) { return report.disks == disks; });
+    EXPECT_EQ(sized.disk_errors, std::vector<agent::DiskError>());
     open_console();
     wait_console("GUEST-READY");
     wait_console("seed-of-web-1");
@@ -40,7 +41,7 @@ TEST_F(LauncherPod, I02_GuestSurvivesItsHelpers) {
 
     kill_program("virt-launcher");
     while (await(link_->next())) continue;  // the link ends with the launcher
-    EXPECT_EQ(wait_state("running").disks, running.disks);
+    wait_report([&](const agent::Report& report) { return report.disks == disks; });
     open_console();
     type("echo $K-T'2'");
     wait_console("kept-T2");

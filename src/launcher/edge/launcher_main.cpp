@@ -101,8 +101,10 @@ int launcher_main(int argc, char** argv) {
     StderrLog log("launcher", LogLevel::info);
     SystemClock clock;
     asio::io_context context(1);
+    // libvirtd serves five calls of one connection at a time: these two pools together.
     ThreadPool pool(2);
-    Launcher launcher({context.get_executor(), pool, clock, log}, read_options(argc, argv, log));
+    ThreadPool disk_pool(3);
+    Launcher launcher({context.get_executor(), pool, disk_pool, clock, log}, read_options(argc, argv, log));
     LinkServer link(context.get_executor(), launcher, clock, log);
     Console console(context.get_executor(), launcher, clock);
     asio::signal_set signals(context, SIGTERM, SIGINT);
@@ -116,7 +118,7 @@ int launcher_main(int argc, char** argv) {
     group.spawn("agent link", link.run(kLinkSocket));
     group.spawn("guest console", console.read_guest(std::string(kSerialSocket), std::string(kSerialLog)));
     group.spawn("console clients", console.serve(kConsoleSocket));
-    group.spawn("folders", watch_folders({std::string(kContainerDisksDir)}, look_again));
+    group.spawn("folders", watch_folders({std::string(kContainerDisksDir), std::string(kHotplugDisksDir)}, look_again));
     group.spawn("mounts", watch_mounts(look_again));
     group.spawn("launcher", run_launcher(launcher, code, context));
     context.run();

@@ -16,6 +16,9 @@ inline constexpr char kQemuLogDir[] = "/run/berth/cache/libvirt/qemu/log";
 
 /// Written before the guest is started, so that no second one ever is: "starting", then "started".
 inline constexpr char kStartRecord[] = "/run/berth/started";
+/// What a guest was asked to let go, and the sizes of claims that were acted on: a launcher that dies leaves it to the
+/// next.
+inline constexpr char kPlugRecord[] = "/run/berth/plugs";
 /// What the launcher says when the pod's work is done; the monitor hands it on as the termination message.
 inline constexpr char kLastWords[] = "/run/berth/last-words";
 inline constexpr char kTerminationLog[] = "/dev/termination-log";

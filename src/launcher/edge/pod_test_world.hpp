@@ -7,6 +7,7 @@
 #include <fstream>
 #include <regex>
 
+#include "launcher/plan/disks.hpp"
 #include "node/edge/unix_connector.hpp"
 #include "solo/edge/host_test_world.hpp"
 
@@ -77,6 +78,8 @@ protected:
         }) {
             spec.mounts.push_back({.host_path = volume(name), .container_path = path});
         }
+        spec.mounts.push_back({.host_path = volume("hotplug-disks"), .container_path = std::string(kHotplugDisksDir)});
+        spec.mounts.back().follows_host = true;
         const Result<void> started = await(runtime_->start(spec));
         ASSERT_TRUE(started) << started.error().message;
         connect();

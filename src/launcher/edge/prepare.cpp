@@ -8,10 +8,10 @@
 #include <fstream>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "launcher/edge/child.hpp"
+#include "launcher/edge/source_probe.hpp"
 #include "launcher/plan/image_probe.hpp"
 
 namespace berth::launcher {
@@ -24,12 +24,6 @@ constexpr auto kImageToolLimit = 30s;
 bool exists(const std::string& path) {
     std::error_code error;
     return std::filesystem::exists(path, error);
-}
-
-// A container disk arrives as a mount over an empty file: it is there when it has content.
-bool has_content(const std::string& path) {
-    struct stat found{};
-    return ::stat(path.c_str(), &found) == 0 && (!S_ISREG(found.st_mode) || found.st_size > 0);
 }
 
 std::unexpected<Error> failed(const std::string& what, const std::string& path) {
@@ -114,13 +108,6 @@ struct Make {
     Result<void> operator()(const Seed& seed) const { return write_seed(path, seed); }
 };
 
-bool takes_direct_io(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
-    if (fd < 0) return errno != EINVAL;
-    ::close(fd);
-    return true;
-}
-
 }  // namespace
 
 std::vector<std::string> missing_files(const std::vector<MachineDisk>& disks) {
@@ -128,6 +115,8 @@ std::vector<std::string> missing_files(const std::vector<MachineDisk>& disks) {
     for (const MachineDisk& disk : disks) {
         if (const auto* overlay = std::get_if<Overlay>(&disk.preparation)) {
             if (!has_content(overlay->image)) out.push_back(overlay->image);
+        } else if (disk.is_plugged()) {
+            if (!has_content(disk.path)) out.push_back(disk.path);
         } else if (std::holds_alternative<Present>(disk.preparation) && !disk.path.empty() && !exists(disk.path)) {
             out.push_back(disk.path);
         }

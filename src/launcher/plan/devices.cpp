@@ -234,6 +234,12 @@ Result<Element> disk_element(const MachineDisk& disk, const DomainInput& input, 
                 "\" needs: use writethrough or writeback"
         );
     }
+    if (disk.spec.shareable.value_or(false) && cache != "none") {
+        return fail(
+            ErrorKind::invalid,
+            "disk \"" + disk.spec.name + "\" is shareable, which cache \"" + cache + "\" does not allow: use none"
+        );
+    }
     Element out{"disk"};
     out.set("type", disk.block ? "block" : "file").set("device", disk.device);
     Element& driver = out.add(
@@ -299,8 +305,10 @@ Result<Element> devices_element(const DomainInput& input) {
     Element out{"devices"};
     out.add("emulator", {}, std::string(kEmulator));
     for (std::size_t i = 0; i < input.disks.size(); ++i) {
-        TRY(Element disk, disk_element(input.disks[i], input, orders[i]));
-        out.add(std::move(disk));
+        Result<Element> disk = disk_element(input.disks[i], input, orders[i]);
+        if (!disk && input.disks[i].is_plugged()) continue;  // says so when the guest runs; it holds up nobody (R-23)
+        if (!disk) return std::unexpected(std::move(disk).error());
+        out.add(*std::move(disk));
     }
     add_controllers(out, input, interfaces.size());
     for (const Interface& one : interfaces) add_interface(out, one);

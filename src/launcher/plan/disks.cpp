@@ -2,7 +2,8 @@
 #include "launcher/plan/disks.hpp"
 
 #include <algorithm>
-#include <map>
+#include <optional>
+#include <set>
 
 namespace berth::launcher {
 namespace {
@@ -42,6 +43,7 @@ void use_path(MachineDisk& disk, const agent::VolumePath& path) {
     disk.block = path.block;
     disk.format = path.format;
     disk.read_only = disk.read_only || path.read_only;
+    disk.claim_size = path.size;
     if (path.create_if_absent) disk.preparation = SparseFile{path.size};
 }
 
@@ -52,13 +54,59 @@ void put_overlay(MachineDisk& disk, const std::string& volume, Overlay overlay) 
     disk.preparation = std::move(overlay);
 }
 
+std::string_view prefix_of(std::string_view bus) { return bus == "virtio" ? "vd" : "sd"; }
+
+// The place of "vdab" among the names that begin with "vd"; none for another name.
+std::optional<int> unit_of(std::string_view target, std::string_view prefix) {
+    if (!target.starts_with(prefix) || target.size() == prefix.size() || target.size() > prefix.size() + 3) return {};
+    int unit = 0;
+    for (const char letter : target.substr(prefix.size())) {
+        if (letter < 'a' || letter > 'z') return {};
+        unit = unit * 26 + (letter - 'a' + 1);
+    }
+    return unit - 1;
+}
+
+// Who has which target. Nobody is given one that another disk has, had, or is just letting go.
+class Targets {
+public:
+    Targets(const api::VirtualMachineInstance& vmi, const Places& places) : kept_(places) {
+        for (const auto& [name, target] : places) taken_.insert(target);
+        for (const api::Disk& spec : vmi.spec.domain.devices.disks) {
+            const api::VmVolumeStatus* const status = status_of(vmi, spec.name);
+            const std::string_view prefix = prefix_of(device_of(spec).bus);
+            if (status == nullptr || kept_.contains(spec.name) || !unit_of(status->target, prefix)) continue;
+            if (taken_.insert(status->target).second) kept_[spec.name] = status->target;
+        }
+    }
+
+    void give(MachineDisk& disk) {
+        const std::string_view prefix = prefix_of(disk.bus);
+        const auto kept = kept_.find(disk.spec.name);
+        std::optional<int> unit = kept == kept_.end() ? std::nullopt : unit_of(kept->second, prefix);
+        if (!unit) {
+            unit = 0;
+            while (!taken_.insert(target_name(prefix, *unit)).second) ++*unit;
+        }
+        disk.unit = *unit;
+        disk.target = target_name(prefix, *unit);
+    }
+
+private:
+    Places kept_;
+    std::set<std::string> taken_;
+};
+
 class Planner {
 public:
-    Planner(const api::VirtualMachineInstance& vmi, const std::vector<agent::VolumePath>& paths)
-        : vmi_(vmi), paths_(paths) {}
+    Planner(const api::VirtualMachineInstance& vmi, const std::vector<agent::VolumePath>& paths, const Places& places)
+        : vmi_(vmi), paths_(paths), targets_(vmi, places) {}
 
-    Result<DiskPlan> plan() {
-        for (const api::Disk& spec : vmi_.spec.domain.devices.disks) TRY_DO(add(spec));
+    DiskPlan plan() {
+        for (const api::Disk& spec : vmi_.spec.domain.devices.disks) {
+            const Result<void> added = add(spec);
+            if (!added) plan_.errors.push_back({spec.name, added.error().message});
+        }
         return std::move(plan_);
     }
 
@@ -71,11 +119,10 @@ private:
                 return fail(ErrorKind::invalid, "disk \"" + spec.name + "\" has no volume: add one of that name");
         } else {
             TRY(const bool is_there, give_source(disk, *volume));
-            if (!is_there) return {};
+            // A drive is there also while its medium is not.
+            if (!is_there && !(spec.cdrom && is_hotplugged(vmi_, *volume))) return {};
         }
-        const std::string prefix = disk.bus == "virtio" ? "vd" : "sd";
-        disk.unit = next_unit_[prefix]++;
-        disk.target = target_name(prefix, disk.unit);
+        targets_.give(disk);
         plan_.disks.push_back(std::move(disk));
         return {};
     }
@@ -121,12 +168,13 @@ private:
                                       ? nullptr
                                       : &*status->persistent_volume_claim_info;
         disk.preallocated = claim != nullptr && claim->preallocated;
+        if (claim != nullptr) disk.overhead = claim->filesystem_overhead;
         return true;
     }
 
     const api::VirtualMachineInstance& vmi_;
     const std::vector<agent::VolumePath>& paths_;
-    std::map<std::string, int> next_unit_;
+    Targets targets_;
     DiskPlan plan_;
 };
 
@@ -139,8 +187,10 @@ std::string target_name(std::string_view prefix, int unit) {
     return std::string(prefix) + letters;
 }
 
-Result<DiskPlan> plan_disks(const api::VirtualMachineInstance& vmi, const std::vector<agent::VolumePath>& paths) {
-    return Planner(vmi, paths).plan();
+DiskPlan plan_disks(
+    const api::VirtualMachineInstance& vmi, const std::vector<agent::VolumePath>& paths, const Places& places
+) {
+    return Planner(vmi, paths, places).plan();
 }
 
 }  // namespace berth::launcher

@@ -2,6 +2,7 @@
 // must be made first, and its place in the guest (bus, target).
 #pragma once
 
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,18 +46,29 @@ struct MachineDisk {
     std::string format = "raw";
     bool read_only = false;
     bool preallocated = false;
+    std::int64_t claim_size = 0;  ///< bytes that the node told; 0: it did not
+    std::string overhead;         ///< of the file system, "0.06": that part of the claim is not the guest's
     Preparation preparation;
     bool operator==(const MachineDisk&) const = default;
+
+    [[nodiscard]] bool is_plugged() const { return path.starts_with(kHotplugDisksDir); }
 };
 
 struct DiskPlan {
     std::vector<MachineDisk> disks;
-    std::vector<std::string> waits_for;  ///< volumes whose path the node has not told yet
+    std::vector<std::string> waits_for;    ///< volumes whose path the node has not told yet
+    std::vector<agent::DiskError> errors;  ///< a volume of a kind that cannot be a disk, a disk without a volume
 };
 
+/// Targets by disk: of those that the guest has, or is being given, or has not let go yet.
+using Places = std::map<std::string, std::string>;
+
 /// Disks in the order of the spec. Hotplugged volumes without a path are left out: they join when they are attached.
-/// Errors  invalid: a volume of a kind that cannot be a disk, or a disk whose volume is not in the spec
-Result<DiskPlan> plan_disks(const api::VirtualMachineInstance& vmi, const std::vector<agent::VolumePath>& paths);
+/// A disk keeps the target that it has, or had by the machine's status; another one gets the first letter that no disk
+/// has (hotplug.md 8.1, R-11).
+DiskPlan plan_disks(
+    const api::VirtualMachineInstance& vmi, const std::vector<agent::VolumePath>& paths, const Places& places = {}
+);
 
 /// "vda", "vdb", …, "vdz", "vdaa".
 std::string target_name(std::string_view prefix, int unit);

@@ -116,8 +116,8 @@ DomainInput input_of(const json::Value& document) {
             {.name = "file", .path = "/var/run/kubevirt-private/vmi-disks/file/disk.img", .block = false}
     }
     );
-    EXPECT_TRUE(plan) << plan.error().message;
-    if (plan) out.disks = std::move(plan->disks);
+    EXPECT_TRUE(plan.errors.empty());
+    out.disks = std::move(plan.disks);
     return out;
 }
 

@@ -199,9 +199,20 @@ TEST(Live, ReadsWhatLibvirtWrites) {
       <readonly/>
       <alias name='ua-drive'/>
     </disk>
+    <disk type='block' device='disk'>
+      <driver name='qemu' type='raw' cache='none'/>
+      <source dev='/var/run/kubevirt/hotplug-disks/logs' index='4'/>
+      <target dev='sdb' bus='scsi'/>
+      <alias name='ua-logs'/>
+    </disk>
   </devices></domain>)");
     const LiveDomain expected = {
-        .type = "qemu", .machine_type = "pc-q35-7.2", .disks = {{"root", "vda", true}, {"drive", "sda", false}}
+        .type = "qemu",
+        .machine_type = "pc-q35-7.2",
+        .disks =
+            {{"root", "vda", true, "disk", "virtio", "/a"},
+                    {"drive", "sda", false, "cdrom", "sata", ""},
+                    {"logs", "sdb", true, "disk", "scsi", "/var/run/kubevirt/hotplug-disks/logs"}}
     };
     EXPECT_EQ(live, expected);
 }

@@ -34,7 +34,14 @@ LiveDomain read_live(std::string_view xml) {
          disk = between(xml, at, "<disk ", "</disk>")) {
         LiveDisk one;
         // The backing files that follow have sources of their own.
-        one.has_medium = disk.substr(0, disk.find("<backingStore")).find("<source ") != disk.npos;
+        const std::string_view own = disk.substr(0, disk.find("<backingStore"));
+        one.has_medium = own.find("<source ") != own.npos;
+        one.path = attribute(own, "source", own.find(" file='") == own.npos ? "dev" : "file");
+        std::size_t start = 0;
+        const std::string opening = " " + std::string(between(disk, start, "", ">"));
+        start = 0;
+        one.device = between(opening, start, " device='", "'");
+        one.bus = attribute(disk, "target", "bus");
         one.target = attribute(disk, "target", "dev");
         one.name = attribute(disk, "alias", "name");
         if (one.name.starts_with("ua-")) one.name.erase(0, 3);

@@ -11,6 +11,9 @@ struct LiveDisk {
     std::string name;    ///< volume: its alias without "ua-"
     std::string target;  ///< "vda"
     bool has_medium = false;
+    std::string device = "disk";  ///< "disk", "cdrom", "lun"
+    std::string bus = {};         ///< "virtio", "scsi", "sata", "usb"
+    std::string path = {};        ///< of the medium
     bool operator==(const LiveDisk&) const = default;
 };
 
