@@ -1,8 +1,12 @@
-// Plugged volumes on a Linux node: bind mounts and device nodes in the folders of launcher pods.
+// Plugged volumes on a Linux node: bind mounts and device nodes in the folders of launcher pods. The launcher may write
+// to its folder: nothing in it is ever followed.
 // Contract: docs/spec/hotplug.md 7
 #pragma once
 
+#include <mutex>
+
 #include "base/async/blocking.hpp"
+#include "node/edge/plug_record.hpp"
 #include "node/plugs.hpp"
 
 namespace berth::node {
@@ -11,11 +15,12 @@ namespace berth::node {
 struct PlugDirs {
     std::string pods;     ///< one folder a pod, by UID
     std::string records;  ///< one file a machine; made when it is not there
+    std::string cgroup;   ///< "/berth-x": a launcher's group is <cgroup>/<pod UID>/compute, below each hierarchy's root
 };
 
 class LinuxPlugs final : public Plugs {
 public:
-    LinuxPlugs(Blocking& blocking, PlugDirs dirs) : blocking_(blocking), dirs_(std::move(dirs)) {}
+    LinuxPlugs(Blocking& blocking, PlugDirs dirs);
 
     Task<Result<std::vector<Plug>>> look(PlugHost host) override;
     Task<Result<void>> plug(PlugHost host, Plug wanted) override;
@@ -24,8 +29,11 @@ public:
     Task<Result<std::vector<PlugHost>>> hosts() override;
 
 private:
-    [[maybe_unused]] Blocking& blocking_;
-    [[maybe_unused]] PlugDirs dirs_;
+    class Work;
+    Blocking& blocking_;
+    PlugDirs dirs_;
+    std::string boot_;
+    std::mutex records_;  ///< held while a record is read and rewritten; never while the kernel mounts
 };
 
 }  // namespace berth::node

@@ -97,7 +97,8 @@ void add_plugs(const View& view, api::Plan& plan) {
     for (const api::VmVolume& volume : view.vmi->spec.volumes) {
         if (!volume.is_hotpluggable()) continue;
         const Plug* known = find_plug(view, volume.name);
-        if (known != nullptr && (known->in_place || !is_wanted(view, *known))) continue;
+        const bool is_known = known != nullptr && known->in_place && !known->claim.empty();
+        if (is_known || (known != nullptr && !is_wanted(view, *known))) continue;
         const std::optional<Plug> wanted = pluggable(view, volume);
         if (wanted && may_try(view, volume.name, plan)) plan.add(plug_effect(view, *wanted));
     }
@@ -124,8 +125,8 @@ bool is_wanted(const View& view, const Plug& plug) {
     const auto volume = std::ranges::find(view.vmi->spec.volumes, plug.volume, &api::VmVolume::name);
     if (volume == view.vmi->spec.volumes.end() || !volume->is_hotpluggable()) return false;
     const api::PersistentVolumeClaim* claim = claim_of(view, *volume);
-    // A claim that cannot be seen proves nothing: what the guest has stays.
-    return claim == nullptr || claim->metadata.uid == plug.claim;
+    // A claim that cannot be seen, here or in the record, proves nothing: what the guest has stays.
+    return claim == nullptr || plug.claim.empty() || claim->metadata.uid == plug.claim;
 }
 
 const Plug* find_plug(const View& view, std::string_view volume) {

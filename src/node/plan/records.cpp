@@ -11,10 +11,16 @@ api::Plan look(const RecordsView& view) {
     return api::want(api::Effect{"look at records", api::print(view.key), json::Object{}});
 }
 
+/// Of a damaged record only the machine is known.
+bool lives(const RecordsView& view, const PlugHost& host) {
+    if (!host.launcher_pod.empty()) return contains(view.living, host);
+    return contains(view.living | std::views::transform(&PlugHost::vmi), host.vmi);
+}
+
 api::Plan clean(const RecordsView& view) {
     api::Plan plan;
     for (const PlugHost& host : *view.recorded) {
-        if (contains(view.living, host)) continue;
+        if (lives(view, host)) continue;
         json::Object args{
             {"pod", host.launcher_pod.value},
             {"vmi", host.vmi.value         }

@@ -9,7 +9,8 @@ namespace {
 const Plug* plug_of(const std::vector<Plug>& plugs, const api::VmVolume& volume, const api::PersistentVolumeClaim* claim) {
     const auto plug = std::ranges::find(plugs, volume.name, &Plug::volume);
     if (plug == plugs.end() || !plug->in_place) return nullptr;
-    return claim == nullptr || plug->claim == claim->metadata.uid ? &*plug : nullptr;
+    const bool is_same = claim == nullptr || plug->claim.empty() || plug->claim == claim->metadata.uid;
+    return is_same ? &*plug : nullptr;
 }
 
 std::int64_t size_of(const api::PersistentVolumeClaim& claim) {

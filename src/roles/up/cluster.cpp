@@ -134,7 +134,7 @@ Task<Result<void>> Cluster::start_nodes() {
             return socket_dir(paths, name, pod) + std::string(node::kLinkSocketName);
         });
         node->plugs = std::make_unique<node::LinuxPlugs>(
-            blocking_, node::PlugDirs{paths.node(NodeName{name}).pods(), paths.node(NodeName{name}).plugs()}
+            blocking_, node::PlugDirs{paths.node(NodeName{name}).pods(), paths.node(NodeName{name}).plugs(), paths.cgroup()}
         );
         const Result<void> restored = co_await node->volumes->restore_volumes();
         if (!restored) log_.warn("volumes of the node cannot be restored", {{"node", name}, {"error", restored.error().message}});

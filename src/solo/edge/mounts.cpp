@@ -60,6 +60,7 @@ std::vector<MountPoint> parse_mounts(std::string_view mountinfo) {
         MountPoint mount{
             .id = number(fields[0]),
             .parent = number(fields[1]),
+            .device = std::string(fields[2]),
             .root = unescaped(fields[3]),
             .path = unescaped(fields[4])
         };
@@ -68,6 +69,7 @@ std::vector<MountPoint> parse_mounts(std::string_view mountinfo) {
             if (fields[at].starts_with("shared:")) mount.peer_group = number(fields[at].substr(7));
         }
         if (at + 1 < fields.size()) mount.fs_type = fields[at + 1];
+        if (at + 2 < fields.size()) mount.source = unescaped(fields[at + 2]);
         out.push_back(std::move(mount));
     }
     return out;

@@ -1,0 +1,86 @@
+#include "node/edge/device_rules.hpp"
+
+#include <cerrno>
+#include <sstream>
+
+#include <fcntl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "solo/edge/cgroups.hpp"
+#include "solo/edge/fd.hpp"
+#include "solo/edge/files.hpp"
+
+namespace berth::node {
+namespace {
+
+using solo::fail_errno;
+
+/// The group's folder in the v1 hierarchy of devices, or "".
+std::string folder_of(const std::string& group) {
+    for (const std::string& hierarchy : solo::cgroup_hierarchies()) {
+        if (solo::exists(hierarchy + group + "/devices.list")) return hierarchy + group;
+    }
+    return {};
+}
+
+bool is_gone(const std::string& group) {
+    for (const std::string& hierarchy : solo::cgroup_hierarchies()) {
+        if (solo::exists(hierarchy + group)) return false;
+    }
+    return true;
+}
+
+Result<void> write_rule(const std::string& path, const std::string& rule) {
+    const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file.is_open()) return fail_errno("open \"" + path + "\"", errno);
+    if (::write(file.get(), rule.data(), rule.size()) != static_cast<ssize_t>(rule.size()))
+        return fail_errno("write \"" + rule + "\" to \"" + path + "\"", errno);
+    return {};
+}
+
+Result<std::string> v1_folder(const std::string& group) {
+    const std::string folder = folder_of(group);
+    if (!folder.empty()) return folder;
+    // One eBPF program holds all rules of a v2 group; a second one could only forbid more.
+    return fail(
+        ErrorKind::invalid,
+        "the device rules of control group \"" + group + "\" cannot be changed: block volumes are plugged on nodes with " +
+            "the v1 hierarchy of devices; use a claim with volumeMode Filesystem"
+    );
+}
+
+}  // namespace
+
+std::string device_text(dev_t device) {
+    return "b " + std::to_string(gnu_dev_major(device)) + ":" + std::to_string(gnu_dev_minor(device));
+}
+
+bool allows(std::string_view rules, dev_t device) {
+    std::istringstream lines{std::string(rules)};
+    for (std::string line; std::getline(lines, line);) {
+        if (line == "a *:* rwm" || line == device_text(device) + " rwm") return true;
+    }
+    return false;
+}
+
+Result<bool> is_allowed(const std::string& group, dev_t device) {
+    if (is_gone(group)) return true;
+    TRY(const std::string folder, v1_folder(group));
+    TRY(const std::string rules, solo::read_file(folder + "/devices.list"));
+    return allows(rules, device);
+}
+
+Result<void> allow_device(const std::string& group, dev_t device) {
+    TRY(const bool allowed, is_allowed(group, device));
+    if (allowed) return {};
+    return write_rule(folder_of(group) + "/devices.allow", device_text(device) + " rwm");
+}
+
+Result<void> deny_device(const std::string& group, dev_t device) {
+    const std::string folder = folder_of(group);
+    if (folder.empty()) return {};
+    return write_rule(folder + "/devices.deny", device_text(device) + " rwm");
+}
+
+}  // namespace berth::node
