@@ -22,6 +22,7 @@ using solo::ContainerSpec;
 const Uid kMachine{"vmi-0001"};
 const Uid kFileClaim{"aaaa0000-0000-4000-8000-000000000001"};
 const Uid kBlockClaim{"aaaa0000-0000-4000-8000-000000000002"};
+const Uid kThirdClaim{"aaaa0000-0000-4000-8000-000000000003"};
 
 class LinuxPlugsHost : public solo::HostWorld {
 protected:
@@ -36,6 +37,8 @@ protected:
         launcher_dir_ = make_folder(pod_);
         attachment_dir_ = make_folder(attachment_pod_);
         files_ = *await(volumes_->make_volume("pvc-" + kFileClaim.value, 1_MiB, false));
+        third_ = *await(volumes_->make_volume("pvc-" + kThirdClaim.value, 4_MiB, true));
+        root_ = *await(volumes_->make_volume("pvc-root", 4_MiB, true));
         device_ = *await(volumes_->make_volume("pvc-" + kBlockClaim.value, 4_MiB, true));
         ASSERT_TRUE(solo::write_plain(files_ + "/disk.img", "file data", 0600));
     }
@@ -78,7 +81,8 @@ protected:
             {.host_path = files_, .container_path = "/hotplug/data"}
         };
         spec.devices = {
-            {.host_path = device_, .container_path = "/path/raw/" + kBlockClaim.value}
+            {.host_path = device_, .container_path = "/path/raw/" + kBlockClaim.value  },
+            {.host_path = third_,  .container_path = "/path/third/" + kThirdClaim.value}
         };
         const Result<void> started = await(runtime_->start(spec));
         ASSERT_TRUE(started) << started.error().message;
@@ -90,6 +94,9 @@ protected:
         ContainerSpec spec = container(pod_, "compute", "exec sleep 1000");
         spec.mounts = {
             {.host_path = launcher_dir_, .container_path = "/var/run/kubevirt/hotplug-disks", .follows_host = true}
+        };
+        spec.devices = {
+            {.host_path = root_, .container_path = "/dev/root"}
         };
         const Result<void> started = await(runtime_->start(spec));
         ASSERT_TRUE(started) << started.error().message;
@@ -153,6 +160,8 @@ protected:
     std::string attachment_dir_;
     std::string files_;
     std::string device_;
+    std::string third_;
+    std::string root_;  ///< a permanent volume of the machine
 };
 
 TEST_F(LinuxPlugsHost, H55_H57_FileIsSeenInTheLauncherAndGoes) {
@@ -215,16 +224,20 @@ TEST_F(LinuxPlugsHost, H56_BlockDeviceIsAllowedAndDenied) {
     EXPECT_FALSE(solo::exists(record_path()));
 }
 
-TEST_F(LinuxPlugsHost, H58_H40_RestartKeepsAllAndTheEndLeavesNothing) {
+TEST_F(LinuxPlugsHost, H58_RestartKeepsPermanentAndPluggedDevices) {
     start_attachment_pod();
     start_launcher();
     const std::size_t mounts_before = mounts();
-    ASSERT_TRUE(plug(file_plug()));
-    open_plugs();  // a new agent on the same machine
-    EXPECT_EQ(seen(), "data in place; ");
     ASSERT_TRUE(plug(block_plug()));
-    EXPECT_EQ(seen(), "data in place; raw in place; ");
-    EXPECT_EQ(in_launcher("cat data.img; dd if=raw bs=1 count=1 2>/dev/null | wc -c"), "file data1\n");
+    open_plugs();  // a new agent on the same machine
+    EXPECT_EQ(seen(), "raw in place; ");
+    ASSERT_TRUE(plug({.volume = "third", .claim = kThirdClaim, .attachment_pod = attachment_pod_, .block = true}));
+    EXPECT_EQ(seen(), "raw in place; third in place; ");
+    for (const char* device : {"raw", "third", "../../../dev/root"}) {
+        SCOPED_TRACE(device);
+        EXPECT_EQ(in_launcher("dd if=" + std::string(device) + " bs=1 count=1 2>/dev/null | wc -c"), "1\n");
+    }
+    ASSERT_TRUE(plug(file_plug()));
     EXPECT_EQ(*await(plugs_->hosts()), std::vector<PlugHost>{host_});
 
     ASSERT_TRUE(await(plugs_->unplug_all(host_)));
@@ -232,6 +245,7 @@ TEST_F(LinuxPlugsHost, H58_H40_RestartKeepsAllAndTheEndLeavesNothing) {
     EXPECT_FALSE(is_device_allowed());
     EXPECT_FALSE(solo::exists(record_path()));
     EXPECT_TRUE(await(plugs_->hosts())->empty());
+    EXPECT_EQ(in_launcher("dd if=../../../dev/root bs=1 count=1 2>/dev/null | wc -c"), "1\n") << "it is not ours";
 }
 
 TEST_F(LinuxPlugsHost, R32_MountsDoNotGrowOverRestarts) {
@@ -261,7 +275,7 @@ TEST_F(LinuxPlugsHost, H60_ClaimWithoutAnImage) {
     EXPECT_EQ(in_launcher("cat data.img"), "late");
 }
 
-TEST_F(LinuxPlugsHost, R12_H59_BusyMountIsKeptAndTheOtherGoes) {
+TEST_F(LinuxPlugsHost, H59_BusyMountIsKeptAndTheOtherGoes) {
     start_attachment_pod();
     start_launcher();
     ASSERT_TRUE(plug(file_plug()));
@@ -269,7 +283,7 @@ TEST_F(LinuxPlugsHost, R12_H59_BusyMountIsKeptAndTheOtherGoes) {
     {
         const Fd held(::open((launcher_dir_ + "/data.img").c_str(), O_RDONLY | O_CLOEXEC));
         const Result<void> busy = await(plugs_->unplug(host_, "data"));
-        ASSERT_FALSE(busy) << "R-12, H-59";
+        ASSERT_FALSE(busy);
         EXPECT_NE(busy.error().message.find("busy"), std::string::npos) << busy.error().message;
         ASSERT_TRUE(await(plugs_->unplug(host_, "raw")));
         EXPECT_EQ(seen(), "data in place; ");
@@ -311,7 +325,7 @@ TEST_F(LinuxPlugsHost, R33_LinksAreNotFollowed) {
     EXPECT_TRUE(std::filesystem::is_symlink(launcher_dir_ + "/data.img"));
 }
 
-TEST_F(LinuxPlugsHost, R08_AnotherClaimUnderTheSameNameWaitsForTheOldPlug) {
+TEST_F(LinuxPlugsHost, AnotherClaimUnderTheSameNameWaitsForTheOldPlug) {
     start_attachment_pod();
     start_launcher();
     ASSERT_TRUE(plug(file_plug()));
