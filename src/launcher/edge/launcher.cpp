@@ -7,6 +7,7 @@
 
 #include "api/codec.hpp"
 #include "base/async/task_group.hpp"
+#include "base/ranges.hpp"
 #include "launcher/edge/layout.hpp"
 #include "launcher/edge/prepare.hpp"
 #include "launcher/edge/record.hpp"
@@ -91,6 +92,9 @@ std::vector<std::string> Launcher::told() const {
     for (const agent::VolumePath& volume : volumes_) {
         if (volume.path.starts_with(kHotplugDisksDir)) out.push_back(volume.name);
     }
+    for (const auto& [name, place] : plugs_.busy()) {
+        if (!contains(out, name)) out.push_back(name);
+    }
     return out;
 }
 
@@ -174,6 +178,7 @@ agent::Report Launcher::report(const Seen& seen) const {
     if (!seen.is_active()) return out;
     out.detaching = plugs_.detaching();
     out.disk_errors = plugs_.errors();
+    out.told = told();
     return out;
 }
 

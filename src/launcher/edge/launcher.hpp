@@ -53,7 +53,7 @@ public:
     /// Files or mounts of the pod changed: look again.
     void look_again();
 
-    /// Plugged volumes that it was last told of: the node takes none of them away.
+    /// Plugged volumes that it was last told of or works on: the node takes none of them away.
     [[nodiscard]] std::vector<std::string> told() const;
     [[nodiscard]] Board& board() { return board_; }
     [[nodiscard]] const Options& options() const { return options_; }

@@ -42,6 +42,8 @@ public:
     [[nodiscard]] const std::vector<agent::DiskError>& errors() const { return errors_; }
     /// Name, target and size of the guest's disks, as far as they are known.
     [[nodiscard]] const std::vector<agent::DiskReport>& sizes() const { return sizes_; }
+    /// Those that a call is under way for: their files may be opened at any moment.
+    [[nodiscard]] const Places& busy() const { return busy_; }
     /// When time alone changes what is to be done.
     [[nodiscard]] std::optional<Timestamp> look_again_at() const { return look_again_at_; }
 

@@ -64,7 +64,9 @@ std::optional<Plug> pluggable(const View& view, const api::VmVolume& volume) {
 api::Effect effect(const View& view, std::string verb, json::Object args) {
     args["pod"] = view.launcher->metadata.uid.value;
     args["vmi"] = view.vmi->metadata.uid.value;
-    return {std::move(verb), api::print(view.key), std::move(args)};
+    std::string on = api::print(view.key);
+    if (args.contains("volume")) on += "/" + std::string(args["volume"].as_string());
+    return {std::move(verb), std::move(on), std::move(args)};
 }
 
 api::Effect plug_effect(const View& view, const Plug& plug) {
