@@ -313,7 +313,7 @@ std::vector<std::string> told_names(const View& view) {
     return out;
 }
 
-TEST(NodeHotplug, LauncherIsToldOfWhatIsInPlaceAndWanted) {
+TEST(NodeHotplug, R31_LauncherIsToldOnlyOfWhatIsInPlaceAndWanted) {
     Seen seen = Seen().in_spec("file").in_spec("raw").in_spec("late").in_spec("swapped", "c2").in_spec("unsure");
     seen.plugged("file").plugged("raw").recorded("late").plugged("swapped", "c1").plugged("removed").plugged("unsure");
     seen.hotplug.plugs->at(1).block = true;
