@@ -21,6 +21,8 @@ bool VmVolume::is_hotpluggable() const {
 BERTH_CODEC(VirtualMachine);
 BERTH_CODEC(VmSpec);
 BERTH_CODEC(VmStatus);
+BERTH_CODEC(Disk);
+BERTH_CODEC(VmVolume);
 BERTH_CODEC(VirtualMachineInstance);
 BERTH_CODEC(VmiSpec);
 BERTH_CODEC(VmiStatus);
