@@ -10,14 +10,21 @@
 
 namespace berth::apiserver {
 
-/// Each function may be empty. All are pure: they see the object and who asks, nothing else.
+/// What a check may look at besides the object itself.
+struct Surroundings {
+    const kube::User& user;                 ///< who asks
+    const json::Value* kubevirt = nullptr;  ///< the installation's settings; nullptr: there are none
+    const json::Value* vmi = nullptr;       ///< the instance of a VM's name; nullptr: there is none
+};
+
+/// Each function may be empty. All are pure: they see what they are given, nothing else.
 struct Admission {
     /// Fills in defaults on create, before the object is validated.
     std::function<void(json::Value& object, const kube::User& user)> mutate_create = {};
     /// The same on update and patch; may also take back what this user may not change.
     std::function<void(json::Value& object, const json::Value& old, const kube::User& user)> mutate_update = {};
     /// `old` is nullptr on create. An empty answer accepts.
-    std::function<std::vector<api::Cause>(const json::Value& object, const json::Value* old, const kube::User& user)>
+    std::function<std::vector<api::Cause>(const json::Value& object, const json::Value* old, const Surroundings& around)>
         validate = {};
 };
 

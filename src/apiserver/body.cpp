@@ -118,4 +118,11 @@ Outcome<json::Value> read_options(const kube::Request& request) {
     return refuse(unsupported_media("application/json, application/yaml, " + std::string(kProtobuf)));
 }
 
+Result<json::Value> read_any(const kube::Request& request) {
+    if (request.document) return *request.document;
+    const std::size_t start = request.body.find_first_not_of(" \t\r\n");
+    if (start == std::string::npos) return json::Value();
+    return request.body[start] == '{' ? json::parse(request.body) : parse_yaml(request.body);
+}
+
 }  // namespace berth::apiserver

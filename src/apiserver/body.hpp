@@ -14,6 +14,10 @@ Outcome<json::Value> read_object(Call& call);
 /// A body of options or of a review: JSON, YAML or protobuf; null when there is none.
 Outcome<json::Value> read_options(const kube::Request& request);
 
+/// A body of any content type: JSON when it begins like an object, else YAML; null when there is none.
+/// Errors  invalid: neither
+Result<json::Value> read_any(const kube::Request& request);
+
 /// YAML as a document: 1.1 scalars as Kubernetes reads them. Errors invalid: not YAML
 Result<json::Value> parse_yaml(const std::string& text);
 std::string print_yaml(const json::Value& value);

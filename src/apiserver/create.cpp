@@ -4,6 +4,7 @@
 #include "apiserver/decode.hpp"
 #include "apiserver/names.hpp"
 #include "apiserver/seed.hpp"
+#include "apiserver/surroundings.hpp"
 #include "apiserver/write.hpp"
 
 namespace berth::apiserver {
@@ -50,7 +51,9 @@ Outcome<json::Value> prepare(Core& core, const api::Kind& kind, const kube::User
     std::ranges::move(check_schema(kind, object), std::back_inserter(causes));
     std::ranges::move(check_built_in(kind, object, nullptr), std::back_inserter(causes));
     if (admission != nullptr && admission->validate) {
-        std::ranges::move(admission->validate(object, nullptr, user), std::back_inserter(causes));
+        const std::string ns(json::text_at(object, "/metadata/namespace"));
+        const Around seen = around(core, kind, ns, std::string(json::text_at(object, "/metadata/name")));
+        std::ranges::move(admission->validate(object, nullptr, seen.seen_by(user)), std::back_inserter(causes));
     }
     if (!causes.empty()) return refuse(invalid(kind, std::string(json::text_at(object, "/metadata/name")), causes));
     return object;

@@ -1,6 +1,8 @@
 #include "apiserver/machines.hpp"
 
 #include "apiserver/body.hpp"
+#include "apiserver/patches.hpp"
+#include "apiserver/surroundings.hpp"
 #include "apiserver/write.hpp"
 #include "json/json_patch.hpp"
 
@@ -23,6 +25,7 @@ kube::Response refused(const SubresourceAnswer& decided, const api::Kind& kind, 
         {"group", kind.group   },
         {"kind",  kind.singular}
     };
+    if (!decided.causes.empty()) return invalid(kind, name, decided.causes);
     std::string message = decided.message;
     if (decided.reason == "Conflict") {
         message = "Operation cannot be fulfilled on " + std::string(kind.singular) + "." + std::string(kind.group) +
@@ -37,16 +40,15 @@ const kube::User kSelf{
 
 // Applies the verb's patch to one of the two objects, as it is now. None: it went well, or there was nothing to do.
 Task<std::optional<kube::Response>> apply(
-    Core& core, const api::Kind& kind, const Call& call, std::optional<json::Value> operations
+    Core& core, const api::Kind& kind, const Call& call, std::optional<json::Value> operations, bool is_dry_run
 ) {
     const store::RecordPtr record = core.store.newest(key_for(kind, call.target.ns, call.target.name));
     if (!operations || !record) co_return std::nullopt;
     json::Value object = record->document;
     const Result<void> done = json::apply_json_patch(object, *operations);
-    if (!done)
-        co_return internal_error("the change does not fit " + std::string(kind.singular) + ": " + done.error().message);
+    if (!done) co_return unfit_patch();  // another writer was faster
     // A verb may change what its user may not touch directly: the server makes the change in its own name.
-    Amendment amendment{&kind, Scope::whole, false, kSelf};
+    Amendment amendment{&kind, Scope::whole, is_dry_run, kSelf};
     kube::Response response = co_await amend(core, std::move(amendment), record, std::move(object));
     if (response.code < 300) co_return std::nullopt;
     co_return response;
@@ -75,32 +77,32 @@ Task<kube::Response> handle_machine(Core& core, Call call) {
     const api::Kind& kind = is_vm ? api::kVirtualMachine : api::kVmi;
     const auto verb = core.options.subresources.find({target.resource, target.subresource});
     if (verb == core.options.subresources.end()) co_return no_such_resource();
-    Outcome<json::Value> body = read_options(call.request);
-    if (!body) co_return std::move(body).error();
+    if (call.request.body.size() > kBodyBytesMax) co_return too_large();
 
     const store::RecordPtr vm = core.store.newest(key_for(api::kVirtualMachine, target.ns, target.name));
-    const store::RecordPtr vmi = core.store.newest(key_for(api::kVmi, target.ns, target.name));
-    if (!(is_vm ? vm : vmi)) co_return no_machine(kind, target.name);
+    const Around seen = around(core, api::kVirtualMachine, target.ns, target.name);
     SubresourceView view;
     view.method = call.request.method;
     view.ns = target.ns;
     view.name = target.name;
-    view.vm = vm ? &vm->document : nullptr;
-    view.vmi = vmi ? &vmi->document : nullptr;
-    view.body = *std::move(body);
+    view.vm = document_of(vm);
+    view.vmi = document_of(seen.vmi);
+    view.kubevirt = document_of(seen.kubevirt);
+    view.body = read_any(call.request);
     view.user = call.request.user;
     view.now = core.clock.now();
     SubresourceAnswer decided = verb->second(view);
     if (decided.code >= 400) co_return refused(decided, kind, target.name);
     // The two changes are two writes; the machine's comes first, because its controller makes the other true.
-    auto failed = co_await apply(core, api::kVirtualMachine, call, std::move(decided.vm_patch));
+    auto failed = co_await apply(core, api::kVirtualMachine, call, std::move(decided.vm_patch), decided.is_dry_run);
     if (failed) co_return *std::move(failed);
-    failed = co_await apply(core, api::kVmi, call, std::move(decided.vmi_patch));
+    failed = co_await apply(core, api::kVmi, call, std::move(decided.vmi_patch), decided.is_dry_run);
     if (failed) co_return *std::move(failed);
-    if (decided.body) co_return answer(*std::move(decided.body), decided.code);
-    kube::Response empty;
-    empty.code = decided.code;
-    co_return empty;
+    kube::Response done;
+    if (decided.body) done = answer(*std::move(decided.body));
+    done.code = decided.code;
+    done.warnings = std::move(decided.warnings);
+    co_return done;
 }
 
 Task<kube::Answer<kube::Duplex>> open_console(Core& core, Call call) {

@@ -11,6 +11,8 @@ constexpr const char* kVm =
     R"({"metadata":{"name":"a"},"spec":{"runStrategy":"Halted","template":{"spec":{"domain":{"devices":{}}}}}})";
 
 SubresourceAnswer start(const SubresourceView& view) {
+    if (view.vm == nullptr)
+        return {.code = 404, .reason = "NotFound", .message = "virtualmachine.kubevirt.io \"a\" not found"};
     if (json::text_at(*view.vm, "/spec/runStrategy") == "Always") {
         return {.code = 409, .reason = "Conflict", .message = "VM is already running"};
     }
@@ -66,7 +68,7 @@ protected:
             .mutate_create = [](json::Value& vm, const kube::User& who
                              ) { json::set(vm, "/metadata/annotations/made-by", json::Value(who.name)); },
             .validate =
-                [](const json::Value& vm, const json::Value* old, const kube::User&) {
+                [](const json::Value& vm, const json::Value* old, const Surroundings&) {
                     std::vector<api::Cause> causes;
                     if (json::text_at(vm, "/spec/runStrategy") == "Bad") {
                         causes.push_back(api::not_supported("spec.runStrategy", "\"Bad\"", "\"Always\""));

@@ -31,9 +31,7 @@ Outcome<json::Value> applied(const api::Kind& kind, const ReadPatch& patch, cons
     switch (patch.type) {
         case PatchType::json: {
             const Result<void> done = json::apply_json_patch(object, patch.body);
-            if (!done)
-                return refuse(failure(422, "Invalid", "the server rejected our request due to an error in our request")
-                );
+            if (!done) return refuse(unfit_patch());
             break;
         }
         case PatchType::strategic: {
@@ -47,6 +45,10 @@ Outcome<json::Value> applied(const api::Kind& kind, const ReadPatch& patch, cons
 }
 
 }  // namespace
+
+kube::Response unfit_patch() {
+    return failure(422, "Invalid", "the server rejected our request due to an error in our request");
+}
 
 Outcome<ReadPatch> read_patch(const Call& call) {
     ReadPatch patch;

@@ -16,6 +16,9 @@ struct ReadPatch {
 /// Errors  400: not a patch; 415: another type, or strategic for a kind without a type table
 Outcome<ReadPatch> read_patch(const Call& call);
 
+/// 422: a test of a JSON patch failed, or a path is not there. Clients know the text: virtctl tries again on it.
+kube::Response unfit_patch();
+
 /// The object with the patch applied; `old` is not changed.
 /// Errors  400, 422: the patch does not fit the object
 Outcome<json::Value> patched(Call& call, const ReadPatch& patch, const json::Value& old);

@@ -4,6 +4,7 @@
 #include "apiserver/decode.hpp"
 #include "apiserver/names.hpp"
 #include "apiserver/patches.hpp"
+#include "apiserver/surroundings.hpp"
 #include "apiserver/write.hpp"
 #include "base/ranges.hpp"
 
@@ -55,7 +56,12 @@ std::vector<api::Cause> check(
     std::ranges::move(check_built_in(*amendment.kind, object, &old), std::back_inserter(causes));
     const auto it = core.options.admission.find(amendment.kind);
     if (it != core.options.admission.end() && it->second.validate) {
-        std::ranges::move(it->second.validate(object, &old, amendment.user), std::back_inserter(causes));
+        const std::string ns(json::text_at(object, "/metadata/namespace"));
+        const std::string name(json::text_at(object, "/metadata/name"));
+        const Around seen = around(core, *amendment.kind, ns, name);
+        std::ranges::move(
+            it->second.validate(object, &old, seen.seen_by(amendment.user)), std::back_inserter(causes)
+        );
     }
     return causes;
 }

@@ -10,6 +10,7 @@ namespace berth::apiserver {
 namespace {
 
 constexpr int kDepthMax = 512;
+constexpr std::size_t kNodesMax = 1'000'000;  // aliases of aliases make few lines very many values
 
 template <class T>
 std::optional<T> number(std::string_view text) {
@@ -34,7 +35,8 @@ json::Value scalar(const YAML::Node& node) {
     return json::Value(text);
 }
 
-Result<json::Value> convert(const YAML::Node& node, int depth) {
+Result<json::Value> convert(const YAML::Node& node, int depth, std::size_t& nodes) {
+    if (++nodes > kNodesMax) return fail(ErrorKind::invalid, "yaml: more than a million values");
     if (depth > kDepthMax) return fail(ErrorKind::invalid, "yaml: nested too deeply");
     switch (node.Type()) {
         case YAML::NodeType::Undefined:
@@ -43,7 +45,7 @@ Result<json::Value> convert(const YAML::Node& node, int depth) {
         case YAML::NodeType::Sequence: {
             json::Array out;
             for (const auto& element : node) {
-                TRY(json::Value value, convert(element, depth + 1));
+                TRY(json::Value value, convert(element, depth + 1, nodes));
                 out.push_back(std::move(value));
             }
             return json::Value(std::move(out));
@@ -51,7 +53,7 @@ Result<json::Value> convert(const YAML::Node& node, int depth) {
         case YAML::NodeType::Map: {
             json::Object out;
             for (const auto& pair : node) {
-                TRY(json::Value value, convert(pair.second, depth + 1));
+                TRY(json::Value value, convert(pair.second, depth + 1, nodes));
                 out[pair.first.Scalar()] = std::move(value);
             }
             return json::Value(std::move(out));
@@ -89,7 +91,8 @@ void emit(YAML::Emitter& out, const json::Value& value) {
 
 Result<json::Value> parse_yaml(const std::string& text) {
     try {
-        return convert(YAML::Load(text), 0);
+        std::size_t nodes = 0;
+        return convert(YAML::Load(text), 0, nodes);
     } catch (const YAML::Exception& error) {
         return fail(ErrorKind::invalid, std::string("yaml: ") + error.what());
     }
