@@ -14,7 +14,7 @@ struct Owned {
 inline constexpr Owned kOwns[] = {
     {"vm",  "VirtualMachine",         "metadata.finalizers, metadata.annotations (observed API versions)" },
     {"vm",  "VirtualMachine",         "spec.runStrategy, spec.running (Halted with a Start request)"      },
-    {"vm",  "VirtualMachine",         "status, without volumeRequests"                                    },
+    {"vm",  "VirtualMachine",         "status, without volumeRequests and Failure/HotPlugVolumeError"     },
     {"vm",  "DataVolume",             "creation from templates; metadata.ownerReferences of orphans"      },
     {"vm",  "ControllerRevision",     "creation, deletion"                                                },
     {"vm",  "VirtualMachineInstance", "creation, deletion, the VM's finalizer, ownerReferences of orphans"},

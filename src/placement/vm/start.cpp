@@ -25,7 +25,13 @@ json::Value copied(const json::Value& root, std::string_view pointer) {
     return found != nullptr && found->is_object() ? *found : json::Value(json::Object());
 }
 
-// Volumes that are plugged, and their disks, left out; and what a live machine never looks at.
+bool is_drive(const json::Value& disk) {
+    const json::Value* target = json::find(disk, "/cdrom");
+    return target != nullptr && target->is_object();
+}
+
+// Volumes that are plugged, and their disks, left out; and what a live machine never looks at. A CD-ROM drive stays: its
+// medium comes and goes, but the drive itself is there from boot.
 json::Value fixed_part(json::Value spec) {
     std::set<std::string, std::less<>> plugged;
     const json::Value* volumes = json::find(spec, "/volumes");
@@ -40,7 +46,8 @@ json::Value fixed_part(json::Value spec) {
         json::Array kept;
         if (json::Value* list = json::find(spec, pointer); list != nullptr && list->is_array()) {
             for (json::Value& entry : list->get_array()) {
-                if (!plugged.contains(json::text_at(entry, "/name"))) kept.push_back(std::move(entry));
+                if (is_drive(entry) || !plugged.contains(json::text_at(entry, "/name")))
+                    kept.push_back(std::move(entry));
             }
         }
         json::erase(spec, pointer);

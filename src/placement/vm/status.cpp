@@ -15,6 +15,12 @@ bool is_own(std::string_view type) {
     return type == "Ready" || type == "Failure" || type == "RestartRequired" || type == "ManualRecoveryRequired";
 }
 
+// Written and taken back by the rules that plug volumes (hotplug/template).
+bool has_plug_failure(const std::vector<api::Condition>& conditions) {
+    const api::Condition* failure = api::find_condition(conditions, "Failure");
+    return failure != nullptr && failure->reason == "HotPlugVolumeError";
+}
+
 api::Condition ready_condition(const View& view) {
     if (view.vmi == nullptr)
         return {.type = "Ready", .status = "False", .reason = "VMINotExists", .message = "VMI does not exist"};
@@ -50,7 +56,7 @@ void mirror_conditions(const View& view, const Pass& pass, std::vector<api::Cond
              .message = pass.outcome.error->message,
              .last_transition_time = view.now}
         );
-    } else {
+    } else if (!has_plug_failure(conditions)) {
         remove_condition(conditions, "Failure");
     }
     if (pass.starts || view.vmi == nullptr) {

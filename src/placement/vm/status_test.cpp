@@ -229,6 +229,49 @@ TEST(VmStatus, RestartRequired) {
     EXPECT_EQ(condition_of(what, "RestartRequired"), "-");
 }
 
+TEST(VmStatus, H52_H53_ADriveIsThereFromBootItsMediumIsNot) {
+    SeenVm started = seen_vm("Always").vmi("Running");
+    api::VmiSpec& spec = started.vm.spec.vmi_template->spec;
+    const auto drive = [](const char* name) {
+        api::Disk out{.name = name};
+        out.cdrom.emplace().bus = "sata";
+        return out;
+    };
+    const auto medium = [](const char* claim) {
+        api::VmVolume out = claim_volume(claim);
+        out.name = "cd";
+        out.persistent_volume_claim->hotpluggable = true;
+        return out;
+    };
+    spec.domain.devices.disks.push_back(drive("cd"));
+    api::ControllerRevision& revision = started.revisions.emplace_back();
+    revision.metadata = meta(revision_name(Uid{"vm-1"}, 1), "rev-1");
+    revision.data = json::Object{
+        {"spec", started.view().document->at("spec")}
+    };
+    SeenVm what = started;
+    api::VmiSpec& now = what.vm.spec.vmi_template->spec;
+    for (const char* claim : {"one", "two"}) {
+        now.volumes = {medium(claim)};
+        EXPECT_EQ(condition_of(what, "RestartRequired"), "-") << claim << " in the drive";
+        now.volumes.clear();
+        EXPECT_EQ(condition_of(what, "RestartRequired"), "-") << claim << " out of it";
+    }
+    now.domain.devices.disks.clear();
+    EXPECT_TRUE(condition_of(what, "RestartRequired").starts_with("True")) << "the drive goes";
+    now.domain.devices.disks = {drive("cd"), drive("second")};
+    EXPECT_TRUE(condition_of(what, "RestartRequired").starts_with("True")) << "another drive";
+}
+
+TEST(VmStatus, AFailedPlugStaysInTheConditions) {
+    SeenVm what = seen_vm("Always").vmi("Running");
+    what.has(condition("Failure", "True", "HotPlugVolumeError", "no"));
+    EXPECT_TRUE(condition_of(what, "Failure").starts_with("True")) << "its own rules take it back";
+    what.vm.status.conditions.clear();
+    what.has(condition("Failure", "True", "FailedCreate", "no"));
+    EXPECT_EQ(condition_of(what, "Failure"), "-");
+}
+
 TEST(VmPlan, V43_AFinishedMachineIsReleased) {
     SeenVm what = seen_vm("Once").vmi("Succeeded");
     const std::string got = api::print(plan(what.view()).intents);
