@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "node/edge/device_filter.hpp"
 #include "solo/edge/cgroups.hpp"
 #include "solo/edge/fd.hpp"
 #include "solo/edge/files.hpp"
@@ -24,13 +25,6 @@ std::string folder_of(const std::string& group) {
     return {};
 }
 
-bool is_gone(const std::string& group) {
-    for (const std::string& hierarchy : solo::cgroup_hierarchies()) {
-        if (solo::exists(hierarchy + group)) return false;
-    }
-    return true;
-}
-
 Result<void> write_rule(const std::string& path, const std::string& rule) {
     const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file.is_open()) return fail_errno("open \"" + path + "\"", errno);
@@ -39,15 +33,23 @@ Result<void> write_rule(const std::string& path, const std::string& rule) {
     return {};
 }
 
-Result<std::string> v1_folder(const std::string& group) {
-    const std::string folder = folder_of(group);
-    if (!folder.empty()) return folder;
-    // One eBPF program holds all rules of a v2 group; a second one could only forbid more.
-    return fail(
-        ErrorKind::invalid,
-        "the device rules of control group \"" + group + "\" cannot be changed: block volumes are plugged on nodes with " +
-            "the v1 hierarchy of devices; use a claim with volumeMode Filesystem"
-    );
+/// The group's folder in the v2 hierarchy, or "".
+std::string unified_folder_of(const std::string& group) {
+    for (const std::string& hierarchy : solo::cgroup_hierarchies()) {
+        if (solo::exists(hierarchy + group + "/cgroup.controllers")) return hierarchy + group;
+    }
+    return {};
+}
+
+Result<void> set_program(const std::string& group, const std::vector<dev_t>& plugged) {
+    const std::string folder = unified_folder_of(group);
+    const std::vector<int> processes = solo::cgroup_processes(group);
+    if (folder.empty() || processes.empty()) return {};
+    std::vector<DeviceRule> rules = default_device_rules();
+    for (DeviceRule& rule : rules_for_nodes("/proc/" + std::to_string(processes.front()) + "/root/dev"))
+        rules.push_back(rule);
+    for (const dev_t device : plugged) rules.push_back({'b', gnu_dev_major(device), gnu_dev_minor(device)});
+    return set_device_rules(folder, rules);
 }
 
 }  // namespace
@@ -65,21 +67,23 @@ bool allows(std::string_view rules, dev_t device) {
 }
 
 Result<bool> is_allowed(const std::string& group, dev_t device) {
-    if (is_gone(group)) return true;
-    TRY(const std::string folder, v1_folder(group));
+    const std::string folder = folder_of(group);
+    if (folder.empty()) return true;
     TRY(const std::string rules, solo::read_file(folder + "/devices.list"));
     return allows(rules, device);
 }
 
-Result<void> allow_device(const std::string& group, dev_t device) {
+Result<void> allow_device(const std::string& group, dev_t device, const std::vector<dev_t>& plugged) {
+    const std::string folder = folder_of(group);
+    if (folder.empty()) return set_program(group, plugged);
     TRY(const bool allowed, is_allowed(group, device));
     if (allowed) return {};
-    return write_rule(folder_of(group) + "/devices.allow", device_text(device) + " rwm");
+    return write_rule(folder + "/devices.allow", device_text(device) + " rwm");
 }
 
-Result<void> deny_device(const std::string& group, dev_t device) {
+Result<void> deny_device(const std::string& group, dev_t device, const std::vector<dev_t>& plugged) {
     const std::string folder = folder_of(group);
-    if (folder.empty()) return {};
+    if (folder.empty()) return set_program(group, plugged);
     return write_rule(folder + "/devices.deny", device_text(device) + " rwm");
 }
 

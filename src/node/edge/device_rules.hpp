@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -16,10 +17,13 @@ std::string device_text(dev_t device);
 /// Whether the group's list of rules allows everything with this device.
 bool allows(std::string_view rules, dev_t device);
 
-/// Only the difference is written: a rule that is there is not touched. A group that is gone allows nothing to nobody.
-/// Errors  io: with what the kernel said; invalid: the group is not in a v1 hierarchy of devices
-Result<void> allow_device(const std::string& group, dev_t device);
-Result<void> deny_device(const std::string& group, dev_t device);
+/// Changes what the containers of a group may do with one device. In a v1 hierarchy only the difference is written: a
+/// rule that is there is not touched. The one program of a v2 group is built anew from what its containers have in /dev
+/// and from `plugged`, all devices that they are to have beside it. A group that is gone holds nobody.
+/// Errors  io: with what the kernel said
+Result<void> allow_device(const std::string& group, dev_t device, const std::vector<dev_t>& plugged);
+Result<void> deny_device(const std::string& group, dev_t device, const std::vector<dev_t>& plugged);
+/// A v2 group does not say; what was set stays as long as it lives.
 Result<bool> is_allowed(const std::string& group, dev_t device);
 
 }  // namespace berth::node

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <filesystem>
 
+#include "node/edge/device_filter.hpp"
 #include "node/edge/device_rules.hpp"
 #include "solo/edge/cgroups.hpp"
 #include "solo/edge/container_disk.hpp"
@@ -246,6 +248,48 @@ TEST_F(LinuxPlugsHost, H58_RestartKeepsPermanentAndPluggedDevices) {
     EXPECT_FALSE(solo::exists(record_path()));
     EXPECT_TRUE(await(plugs_->hosts())->empty());
     EXPECT_EQ(in_launcher("dd if=../../../dev/root bs=1 count=1 2>/dev/null | wc -c"), "1\n") << "it is not ours";
+}
+
+TEST_F(LinuxPlugsHost, UnifiedGroupsHaveOneProgramThatIsReplacedWhole) {
+    std::string unified;
+    for (const solo::MountPoint& mount : *solo::read_mounts()) {
+        if (mount.fs_type == "cgroup2") unified = mount.path;
+    }
+    if (unified.empty()) GTEST_SKIP() << "needs a cgroup v2 mount";
+    const std::string group = unified + "/berth-device-test-" + std::to_string(::getpid());
+    ASSERT_TRUE(solo::make_dirs(group, 0755));
+    const auto node = [&](const std::string& name, const std::string& device) {
+        struct stat status{};
+        EXPECT_EQ(::stat(device.c_str(), &status), 0);
+        EXPECT_EQ(::mknod((path_ + "/" + name).c_str(), S_IFBLK | 0660, status.st_rdev), 0);
+        return DeviceRule{'b', gnu_dev_major(status.st_rdev), gnu_dev_minor(status.st_rdev)};
+    };
+    const DeviceRule first = node("first", device_);
+    const DeviceRule second = node("second", third_);
+    // "first second null", those that a process of the group can read
+    const auto readable = [&] {
+        std::string script = "echo $$ >" + group + "/cgroup.procs; cd " + path_ + "; for d in first second /dev/null; do " +
+                             "dd if=$d bs=1 count=1 >/dev/null 2>&1 && printf '%s ' $d; done";
+        FILE* const out = ::popen(script.c_str(), "re");
+        char line[128] = {};
+        if (std::fgets(line, sizeof line, out) == nullptr) line[0] = '\0';
+        ::pclose(out);
+        return std::string(line);
+    };
+    std::vector<DeviceRule> rules = default_device_rules();
+    ASSERT_TRUE(set_device_rules(group, rules));
+    EXPECT_EQ(readable(), "/dev/null ");
+    rules.push_back(first);
+    ASSERT_TRUE(set_device_rules(group, rules));
+    EXPECT_EQ(readable(), "first /dev/null ") << "a stale program that only forbids would still hold";
+    rules.push_back(second);
+    ASSERT_TRUE(set_device_rules(group, rules));
+    EXPECT_EQ(readable(), "first second /dev/null ");
+    rules.resize(rules.size() - 2);
+    rules.push_back({'b', first.major, first.minor, true, false, true});
+    ASSERT_TRUE(set_device_rules(group, rules));
+    EXPECT_EQ(readable(), "first /dev/null ");
+    EXPECT_EQ(::rmdir(group.c_str()), 0);
 }
 
 TEST_F(LinuxPlugsHost, R32_MountsDoNotGrowOverRestarts) {

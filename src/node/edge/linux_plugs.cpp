@@ -225,6 +225,16 @@ private:
         return write(record);
     }
 
+    /// The devices of this pod's other block plugs.
+    Result<std::vector<dev_t>> devices_without(std::string_view volume) {
+        TRY(const PlugRecord record, locked([&] { return read(); }));
+        std::vector<dev_t> out;
+        for (const PlugEntry& entry : record.entries) {
+            if (entry.plug.block && is_here(entry) && entry.plug.volume != volume) out.push_back(entry.device);
+        }
+        return out;
+    }
+
     // --- the kernel ----------------------------------------------------------------------------------------------------
 
     bool is_in_place(const PlugRecord& record, const PlugEntry& entry) {
@@ -268,7 +278,8 @@ private:
         if (!node.is_open() || ::fstat(node.get(), &status) != 0) return fail_volume(plug, "open its device node", errno);
         if (!S_ISBLK(status.st_mode)) return replaced(plug);
         if (status.st_rdev != source.device) return taken(plug);
-        TRY_DO(allow_device(group(), source.device));
+        TRY(const std::vector<dev_t> plugged, devices_without(""));
+        TRY_DO(allow_device(group(), source.device, plugged));
         // mknod obeys the umask of this process.
         if ((status.st_mode & 0777) != source.mode && ::chmod(path_of(node).c_str(), source.mode) != 0)
             return fail_volume(plug, "set the mode of its device node", errno);
@@ -277,7 +288,10 @@ private:
 
     Result<void> take_away(const PlugEntry& entry) {
         const Plug& plug = entry.plug;
-        if (plug.block) TRY_DO(deny_device(group(), entry.device));
+        if (plug.block) {
+            TRY(const std::vector<dev_t> plugged, devices_without(plug.volume));
+            TRY_DO(deny_device(group(), entry.device, plugged));
+        }
         const Result<Fd> folder = open_pod_folder(dirs_.pods, host_.launcher_pod);
         if (!folder && folder.error().kind == ErrorKind::unavailable) return {};  // the pod is gone, and all with it
         if (!folder) return std::unexpected(folder.error());
