@@ -24,6 +24,9 @@ namespace {
 
 using Protocol = asio::local::stream_protocol;
 constexpr std::size_t kReadMax = 64 << 10;
+constexpr Duration kPause = std::chrono::milliseconds(100);  // before a socket or a connection is tried again
+
+bool is_allowed(uid_t peer) { return peer == 0 || peer == ::getuid(); }
 
 // The token of an operation whose error is looked at, not thrown.
 auto into(boost::system::error_code& error) { return asio::redirect_error(asio::use_awaitable, error); }
@@ -186,6 +189,42 @@ Task<Result<std::unique_ptr<UnixStream>>> UnixListener::accept() {
     if (error) co_return fail(ErrorKind::io, "accept: " + error.message());
     auto shared = std::make_shared<UnixStream::Socket>(std::move(socket));
     co_return std::unique_ptr<UnixStream>(new UnixStream(std::move(shared)));
+}
+
+Task<void> serve_socket(
+    Clock& clock, Log& log, std::string path, std::function<void(std::shared_ptr<UnixStream>)> on_client
+) {
+    const Executor executor = co_await asio::this_coro::executor;
+    Result<std::unique_ptr<UnixListener>> listener = UnixListener::listen(executor, path);
+    while (!listener) {
+        log.error(
+            "no socket to listen at",
+            {
+                {"error", listener.error().message}
+        }
+        );
+        co_await clock.sleep_for(kPause);
+        listener = UnixListener::listen(executor, path);
+    }
+    while (true) {
+        Result<std::unique_ptr<UnixStream>> accepted = co_await (*listener)->accept();
+        if (!accepted) {
+            co_await clock.sleep_for(kPause);
+            continue;
+        }
+        std::shared_ptr<UnixStream> stream = *std::move(accepted);
+        if (is_allowed(stream->peer_uid())) {
+            on_client(std::move(stream));
+            continue;
+        }
+        log.warn(
+            "refused a connection",
+            {
+                {"socket", path                              },
+                {"uid",    std::to_string(stream->peer_uid())}
+        }
+        );
+    }
 }
 
 }  // namespace berth::agent

@@ -1,12 +1,15 @@
 // Unix stream sockets for the agent link and the console, on both sides of a pod's border.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <sys/types.h>
 
+#include "base/async/clock.hpp"
+#include "base/async/log.hpp"
 #include "base/async/task.hpp"
 #include "base/result.hpp"
 
@@ -63,5 +66,11 @@ private:
     explicit UnixListener(std::unique_ptr<Acceptor> acceptor);
     std::unique_ptr<Acceptor> acceptor_;
 };
+
+/// Listens at `path` and hands over every connection of root or of our own user; until cancelled. A socket that cannot
+/// be made is tried again: the folder may be late.
+Task<void> serve_socket(
+    Clock& clock, Log& log, std::string path, std::function<void(std::shared_ptr<UnixStream>)> on_client
+);
 
 }  // namespace berth::agent

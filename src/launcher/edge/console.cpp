@@ -55,8 +55,8 @@ struct Console::Client {
     }
 };
 
-Console::Console(Executor executor, Launcher& launcher, Clock& clock)
-    : launcher_(launcher), clock_(clock), group_(std::move(executor)) {}
+Console::Console(Executor executor, Launcher& launcher, Clock& clock, Log& log)
+    : launcher_(launcher), clock_(clock), log_(log), group_(std::move(executor)) {}
 
 Task<void> Console::read_guest(std::string serial_socket, std::string log_path) {
     while (true) {
@@ -97,27 +97,18 @@ void Console::said(std::string_view bytes) {
 }
 
 Task<void> Console::serve(std::string path) {
-    Result<std::unique_ptr<agent::UnixListener>> listener = agent::UnixListener::listen(group_.executor(), path);
-    while (!listener) {
-        co_await clock_.sleep_for(kPause);
-        listener = agent::UnixListener::listen(group_.executor(), path);
-    }
-    while (true) {
-        Result<std::unique_ptr<agent::UnixStream>> accepted = co_await (*listener)->accept();
-        if (!accepted) {
-            co_await clock_.sleep_for(kPause);
-            continue;
-        }
-        std::shared_ptr<agent::UnixStream> stream = *std::move(accepted);
-        const bool is_allowed = stream->peer_uid() == 0 || stream->peer_uid() == ::getuid();
-        if (!is_allowed || clients_.size() >= kClientsMax) continue;
-        auto client = std::make_shared<Client>(group_.executor(), std::move(stream));
-        client->add(std::string_view(scrollback_).substr(scrollback_.size() - std::min(scrollback_.size(), kScrollback))
-        );
-        clients_.push_back(client);
-        group_.spawn("console output", write_client(client));
-        group_.spawn("console input", serve_client(std::move(client)));
-    }
+    return agent::serve_socket(clock_, log_, std::move(path), [this](std::shared_ptr<agent::UnixStream> stream) {
+        take(std::move(stream));
+    });
+}
+
+void Console::take(std::shared_ptr<agent::UnixStream> stream) {
+    if (clients_.size() >= kClientsMax) return;
+    auto client = std::make_shared<Client>(group_.executor(), std::move(stream));
+    client->add(std::string_view(scrollback_).substr(scrollback_.size() - std::min(scrollback_.size(), kScrollback)));
+    clients_.push_back(client);
+    group_.spawn("console output", write_client(client));
+    group_.spawn("console input", serve_client(std::move(client)));
 }
 
 Task<void> Console::serve_client(std::shared_ptr<Client> client) {

@@ -17,7 +17,7 @@ constexpr std::size_t kScrollback = 16 << 10;  ///< bytes a new client sees of w
 
 class Console {
 public:
-    Console(Executor executor, Launcher& launcher, Clock& clock);
+    Console(Executor executor, Launcher& launcher, Clock& clock, Log& log);
 
     /// Reads the guest's serial port while it is on; until cancelled.
     Task<void> read_guest(std::string serial_socket, std::string log_path);
@@ -27,6 +27,7 @@ public:
 
 private:
     struct Client;
+    void take(std::shared_ptr<agent::UnixStream> stream);
     Task<void> serve_client(std::shared_ptr<Client> client);
     Task<void> write_client(std::shared_ptr<Client> client);
     Task<void> follow(std::shared_ptr<agent::UnixStream> guest, std::string log_path);
@@ -34,6 +35,7 @@ private:
 
     Launcher& launcher_;
     Clock& clock_;
+    Log& log_;
     std::shared_ptr<agent::UnixStream> guest_;
     std::string scrollback_;
     std::list<std::shared_ptr<Client>> clients_;

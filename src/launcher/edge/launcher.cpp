@@ -58,7 +58,14 @@ Launcher::Launcher(Parts parts, Options options)
     if (options_.stopping_until) ask_ = Ask::shutdown;
 }
 
-void Launcher::sync(const json::Value& document, std::vector<agent::VolumePath> volumes) {
+std::int64_t Launcher::sync(const json::Value& document, std::vector<agent::VolumePath> volumes) {
+    ++syncs_;
+    take_over(document, std::move(volumes));
+    news_.notify();
+    return syncs_;
+}
+
+void Launcher::take_over(const json::Value& document, std::vector<agent::VolumePath> volumes) {
     auto vmi = api::decode<api::VirtualMachineInstance>(document);
     if (!vmi) return failed(std::move(vmi).error());
     if (!options_.vmi_uid.empty() && vmi->metadata.uid != options_.vmi_uid) {
@@ -79,23 +86,12 @@ void Launcher::sync(const json::Value& document, std::vector<agent::VolumePath> 
         cools_until_.reset();
         if (!was_started_) error_.clear();
     }
-    look_again();
+    plugs_.try_again();
 }
 
 void Launcher::look_again() {
     plugs_.try_again();
     news_.notify();
-}
-
-std::vector<std::string> Launcher::told() const {
-    std::vector<std::string> out;
-    for (const agent::VolumePath& volume : volumes_) {
-        if (volume.path.starts_with(kHotplugDisksDir)) out.push_back(volume.name);
-    }
-    for (const auto& [name, place] : plugs_.busy()) {
-        if (!contains(out, name)) out.push_back(name);
-    }
-    return out;
 }
 
 void Launcher::shutdown() {
@@ -175,6 +171,8 @@ void Launcher::tell_plugs(const Seen& seen) {
 
 agent::Report Launcher::report(const Seen& seen) const {
     agent::Report out = report_of(seen, observed_.live, plugs_.sizes());
+    out.syncs = syncs_;
+    out.told = plugs_.told(volumes_);
     if (!seen.is_active()) return out;
     out.detaching = plugs_.detaching();
     out.disk_errors = plugs_.errors();
@@ -183,6 +181,7 @@ agent::Report Launcher::report(const Seen& seen) const {
 }
 
 Task<Seen> Launcher::look() {
+    plugs_.before_look();
     Result<Observed> observed = co_await hypervisor_.look();
     observed_ = observed ? *std::move(observed) : Observed{};
     const Monotonic now = parts_.clock.monotonic();

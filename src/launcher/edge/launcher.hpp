@@ -45,7 +45,8 @@ public:
     Task<void> keep_connected() { return hypervisor_.keep_connected(); }
 
     // What the agent and the monitor ask for.
-    void sync(const json::Value& vmi, std::vector<agent::VolumePath> volumes);
+    /// Returns its number. A report with this number, or a later one, takes it into account.
+    std::int64_t sync(const json::Value& vmi, std::vector<agent::VolumePath> volumes);
     void shutdown();
     void destroy();
     /// The pod is being stopped: power off, and destroy when the grace period has passed.
@@ -53,8 +54,6 @@ public:
     /// Files or mounts of the pod changed: look again.
     void look_again();
 
-    /// Plugged volumes that it was last told of or works on: the node takes none of them away.
-    [[nodiscard]] std::vector<std::string> told() const;
     [[nodiscard]] Board& board() { return board_; }
     [[nodiscard]] const Options& options() const { return options_; }
     [[nodiscard]] bool is_guest_on() const { return is_guest_on_; }
@@ -62,6 +61,7 @@ public:
 
 private:
     Task<Seen> look();
+    void take_over(const json::Value& vmi, std::vector<agent::VolumePath> volumes);
     void tell_plugs(const Seen& seen);
     [[nodiscard]] agent::Report report(const Seen& seen) const;
     Task<void> do_step(Step step);
@@ -83,6 +83,7 @@ private:
 
     std::optional<api::VirtualMachineInstance> vmi_;
     std::vector<agent::VolumePath> volumes_;
+    std::int64_t syncs_ = 0;
     DiskPlan plan_;
     bool is_prepared_ = false;
     std::set<std::string> without_direct_io_;

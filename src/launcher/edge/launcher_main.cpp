@@ -106,7 +106,7 @@ int launcher_main(int argc, char** argv) {
     ThreadPool disk_pool(3);
     Launcher launcher({context.get_executor(), pool, disk_pool, clock, log}, read_options(argc, argv, log));
     LinkServer link(context.get_executor(), launcher, clock, log);
-    Console console(context.get_executor(), launcher, clock);
+    Console console(context.get_executor(), launcher, clock, log);
     asio::signal_set signals(context, SIGTERM, SIGINT);
     std::signal(SIGPIPE, SIG_IGN);
 

@@ -1,18 +1,10 @@
 // See link_server.hpp.
 #include "launcher/edge/link_server.hpp"
 
-#include <unistd.h>
-
 namespace berth::launcher {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::size_t kConnectionsMax = 16;
-constexpr Duration kPause = 200ms;
-
-// The node's agent is root; a launcher that runs as root may be told by root only.
-bool is_allowed(uid_t peer) { return peer == 0 || peer == ::getuid(); }
 
 Result<void> check_hello(const std::optional<std::string>& line, const Uid& pod) {
     if (!line) return fail(ErrorKind::unavailable, "the agent left without a word");
@@ -27,39 +19,21 @@ Result<void> check_hello(const std::optional<std::string>& line, const Uid& pod)
 
 }  // namespace
 
+/// One connection. The syncs that came over it, by the launcher's own count.
+struct LinkServer::Client {
+    explicit Client(std::shared_ptr<agent::UnixStream> s) : stream(std::move(s)) {}
+    std::shared_ptr<agent::UnixStream> stream;
+    std::vector<std::int64_t> syncs;  // not in a report yet
+    std::int64_t reported = 0;        // those before
+};
+
 LinkServer::LinkServer(Executor executor, Launcher& launcher, Clock& clock, Log& log)
     : launcher_(launcher), clock_(clock), log_(log), group_(std::move(executor)) {}
 
 Task<void> LinkServer::run(std::string path) {
-    Result<std::unique_ptr<agent::UnixListener>> listener = agent::UnixListener::listen(group_.executor(), path);
-    while (!listener) {
-        log_.error(
-            "no socket for the agent",
-            {
-                {"error", listener.error().message}
-        }
-        );
-        co_await clock_.sleep_for(kPause);
-        listener = agent::UnixListener::listen(group_.executor(), path);
-    }
-    while (true) {
-        Result<std::unique_ptr<agent::UnixStream>> accepted = co_await (*listener)->accept();
-        if (!accepted) {
-            co_await clock_.sleep_for(kPause);
-            continue;
-        }
-        std::shared_ptr<agent::UnixStream> stream = *std::move(accepted);
-        if (!is_allowed(stream->peer_uid()) || group_.size() >= 2 * kConnectionsMax) {
-            log_.warn(
-                "refused a connection",
-                {
-                    {"uid", std::to_string(stream->peer_uid())}
-            }
-            );
-            continue;
-        }
-        group_.spawn("agent", serve(std::move(stream)));
-    }
+    return agent::serve_socket(clock_, log_, std::move(path), [this](std::shared_ptr<agent::UnixStream> stream) {
+        if (group_.size() < 2 * kConnectionsMax) group_.spawn("agent", serve(std::move(stream)));
+    });
 }
 
 Task<void> LinkServer::serve(std::shared_ptr<agent::UnixStream> stream) {
@@ -73,10 +47,10 @@ Task<void> LinkServer::serve(std::shared_ptr<agent::UnixStream> stream) {
         );
         co_return;
     }
-    const auto syncs = std::make_shared<std::int64_t>(0);
-    group_.spawn("reports", tell_reports(stream, syncs));
+    const auto client = std::make_shared<Client>(std::move(stream));
+    group_.spawn("reports", tell_reports(client));
     while (true) {
-        const std::optional<std::string> line = co_await stream->read_line();
+        const std::optional<std::string> line = co_await client->stream->read_line();
         if (!line) break;
         const Result<json::Value> parsed = json::parse(*line);
         if (!parsed) {
@@ -88,40 +62,32 @@ Task<void> LinkServer::serve(std::shared_ptr<agent::UnixStream> stream) {
             );
             break;
         }
-        obey(*parsed);
-        if (json::text_at(*parsed, "/op") != "sync") continue;
-        ++*syncs;
-        launcher_.board().changed.notify();
+        obey(*client, *parsed);
     }
-    stream->close();
+    client->stream->close();
     launcher_.board().changed.notify();  // ends tell_reports
 }
 
-Task<void> LinkServer::tell_reports(
-    std::shared_ptr<agent::UnixStream> stream, std::shared_ptr<const std::int64_t> syncs
-) {
+Task<void> LinkServer::tell_reports(std::shared_ptr<Client> client) {
     Board& board = launcher_.board();
     std::uint64_t sent = 0;
-    std::int64_t acknowledged = 0;
     while (true) {
-        const auto has_news = [&] {
-            return sent != board.version || (board.version != 0 && acknowledged != *syncs);
-        };
-        while (!has_news() && stream->is_open()) co_await board.changed.wait();
-        if (!stream->is_open()) co_return;
+        while (sent == board.version && client->stream->is_open()) co_await board.changed.wait();
+        if (!client->stream->is_open()) co_return;
         sent = board.version;
-        acknowledged = *syncs;
         agent::Report report = board.report;
-        report.told = launcher_.told();
-        report.syncs = acknowledged;
+        client->reported += static_cast<std::int64_t>(std::erase_if(client->syncs, [&](std::int64_t number) {
+            return number <= board.report.syncs;
+        }));
+        report.syncs = client->reported;
         std::string line = json::print(agent::to_json(report)) + "\n";
-        const Result<void> written = co_await stream->write(std::move(line));
+        const Result<void> written = co_await client->stream->write(std::move(line));
         if (!written) co_return;
         board.mark_delivered(sent);
     }
 }
 
-void LinkServer::obey(const json::Value& line) {
+void LinkServer::obey(Client& client, const json::Value& line) {
     const std::string_view op = json::text_at(line, "/op");
     if (op == "shutdown") return launcher_.shutdown();
     if (op == "destroy") return launcher_.destroy();
@@ -147,7 +113,7 @@ void LinkServer::obey(const json::Value& line) {
         }
     }
     const json::Value* const vmi = json::find(line, "/vmi");
-    if (vmi != nullptr) launcher_.sync(*vmi, std::move(volumes));
+    if (vmi != nullptr) client.syncs.push_back(launcher_.sync(*vmi, std::move(volumes)));
 }
 
 }  // namespace berth::launcher

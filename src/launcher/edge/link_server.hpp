@@ -16,9 +16,10 @@ public:
     Task<void> close() { return group_.close(); }
 
 private:
+    struct Client;
     Task<void> serve(std::shared_ptr<agent::UnixStream> stream);
-    Task<void> tell_reports(std::shared_ptr<agent::UnixStream> stream, std::shared_ptr<const std::int64_t> syncs);
-    void obey(const json::Value& line);
+    Task<void> tell_reports(std::shared_ptr<Client> client);
+    void obey(Client& client, const json::Value& line);
 
     Launcher& launcher_;
     Clock& clock_;

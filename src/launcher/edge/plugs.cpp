@@ -36,21 +36,38 @@ Plugs::Plugs(Parts parts, std::function<void()> on_change)
       memory_(plug_memory_from(read_text(kPlugRecord))),
       group_(parts.executor) {}
 
+void Plugs::before_look() {
+    for (auto& [name, call] : calls_) {
+        if (call.state == Call::ended) call.state = Call::seen;
+    }
+}
+
+std::vector<std::string> Plugs::told(const std::vector<agent::VolumePath>& volumes) const {
+    std::set<std::string> out;
+    for (const agent::VolumePath& volume : volumes) {
+        if (volume.path.starts_with(kHotplugDisksDir)) out.insert(volume.name);
+    }
+    for (const auto& [name, call] : calls_) out.insert(name);
+    return {out.begin(), out.end()};
+}
+
 void Plugs::pass(
     const api::VirtualMachineInstance& vmi, const std::vector<agent::VolumePath>& volumes, const LiveDomain& live
 ) {
+    std::erase_if(calls_, [](const auto& entry) { return entry.second.state == Call::seen; });
     if (live.disks != last_live_) {
         last_live_ = live.disks;
         try_again();  // a target or a port may be free
     }
-    Places places = busy_;
+    Places places;
+    for (const auto& [name, call] : calls_) places[name] = call.target;
     for (const LiveDisk& disk : live.disks) places[disk.name] = disk.target;
     DiskPlan disks = plan_disks(vmi, volumes, places);
 
     PlugView view;
     view.desired = std::move(disks.disks);
     view.live = live.disks;
-    for (const auto& [name, target] : busy_) view.busy.insert(name);
+    for (const auto& [name, call] : calls_) view.busy.insert(name);
     view.unready = unready_;
     view.failures = failures_;
     view.memory = memory_;
@@ -65,7 +82,7 @@ void Plugs::pass(
     std::ranges::sort(errors_, {}, &agent::DiskError::name);
     look_again_at_ = plan.look_again_at;
     for (Operation& operation : plan.operations) {
-        busy_[name_of(operation)] = target_of(operation);
+        calls_[name_of(operation)] = {target_of(operation)};
         const std::string name = std::string(verb(operation.act)) + " " + name_of(operation);
         group_.spawn(name, run(std::move(operation)));
     }
@@ -93,7 +110,7 @@ void Plugs::remember(PlugMemory memory) {
 Task<void> Plugs::run(Operation operation) {
     const Result<void> done = co_await do_one(operation);
     const std::string name = name_of(operation);
-    busy_.erase(name);
+    calls_[name].state = Call::ended;
     const bool is_not_ready = !done && done.error().kind == ErrorKind::not_found;
     if (is_not_ready) unready_.insert(name);
     // Without a connection nothing is known of the call: the next look says what became of it.

@@ -29,6 +29,8 @@ public:
     /// `on_change`: a call has ended, the guest is to be looked at again.
     Plugs(Parts parts, std::function<void()> on_change);
 
+    /// Libvirt is about to be asked. What it says tells of the calls that have ended by now, and of no others.
+    void before_look();
     /// One pass over a guest that runs. Begins calls, waits for none.
     void pass(
         const api::VirtualMachineInstance& vmi, const std::vector<agent::VolumePath>& volumes, const LiveDomain& live
@@ -38,12 +40,12 @@ public:
     /// Files, mounts or wishes changed: what was not ready or failed may be tried at once.
     void try_again();
 
+    /// Plugged volumes that must stay in place: those that the guest may be given, and those in the hands of a call.
+    [[nodiscard]] std::vector<std::string> told(const std::vector<agent::VolumePath>& volumes) const;
     [[nodiscard]] const std::vector<agent::Detaching>& detaching() const { return detaching_; }
     [[nodiscard]] const std::vector<agent::DiskError>& errors() const { return errors_; }
     /// Name, target and size of the guest's disks, as far as they are known.
     [[nodiscard]] const std::vector<agent::DiskReport>& sizes() const { return sizes_; }
-    /// Those that a call is under way for: their files may be opened at any moment.
-    [[nodiscard]] const Places& busy() const { return busy_; }
     /// When time alone changes what is to be done.
     [[nodiscard]] std::optional<Timestamp> look_again_at() const { return look_again_at_; }
 
@@ -59,7 +61,11 @@ private:
     PlugMemory memory_;
     std::map<std::string, Failure> failures_;
     std::set<std::string> unready_;
-    Places busy_;  ///< targets of those that a call is under way for
+    struct Call {
+        std::string target;
+        enum { runs, ended, seen } state = runs;
+    };
+    std::map<std::string, Call> calls_;  ///< by disk, until a look that began after the call's end
     std::vector<LiveDisk> last_live_;
     std::vector<agent::Detaching> detaching_;
     std::vector<agent::DiskError> errors_;

@@ -63,10 +63,6 @@ bool medium_must_come(const DiskView& view) {
     return is_wanted(view) && view.desired->is_plugged() && view.live != nullptr && is_drive(*view.live) &&
            view.live->path != view.desired->path;
 }
-bool has_failed_just_now(const DiskView& view) {
-    const Failure* const failure = view.failure();
-    return failure != nullptr && view.all.now < failure->again_at && failure->again_at <= view.all.now + kLongestPause;
-}
 bool lacks_source(const DiskView& view) {
     return is_wanted(view) && !disk_must_leave(view) && (view.live == nullptr || medium_must_come(view)) &&
            view.all.unready.contains(view.name);
@@ -81,6 +77,16 @@ bool has_grown(const DiskView& view) {
         return false;
     const auto known = view.all.memory.sizes.find(view.name);
     return known != view.all.memory.sizes.end() && view.desired->claim_size > known->second;
+}
+
+bool is_as_wanted(const DiskView& view) {
+    const bool is_there = view.live != nullptr && !must_leave(view) && !medium_must_come(view);
+    return (is_there && !has_grown(view)) || (view.live == nullptr && !is_wanted(view));
+}
+bool has_failed_just_now(const DiskView& view) {
+    const Failure* const failure = view.failure();
+    return failure != nullptr && !is_as_wanted(view) && view.all.now < failure->again_at &&
+           failure->again_at <= view.all.now + kLongestPause;
 }
 bool always(const DiskView&) { return true; }
 
@@ -159,11 +165,6 @@ constexpr Line kLines[] = {
     {"8.4",  "disk-grows",                has_grown,           grow                },
     {"8.2",  "as-wanted",                 always,              nothing             },
 };
-
-bool is_as_wanted(const DiskView& view) {
-    const bool is_there = view.live != nullptr && !must_leave(view) && !medium_must_come(view);
-    return (is_there && !has_grown(view)) || (view.live == nullptr && !is_wanted(view));
-}
 
 // What is not true any more is forgotten.
 void remember(const DiskView& view, PlugPlan& plan) {
