@@ -7,7 +7,6 @@
 
 #include "api/codec.hpp"
 #include "base/async/task_group.hpp"
-#include "base/ranges.hpp"
 #include "launcher/edge/layout.hpp"
 #include "launcher/edge/prepare.hpp"
 #include "launcher/edge/record.hpp"
@@ -176,7 +175,6 @@ agent::Report Launcher::report(const Seen& seen) const {
     if (!seen.is_active()) return out;
     out.detaching = plugs_.detaching();
     out.disk_errors = plugs_.errors();
-    out.told = told();
     return out;
 }
 
