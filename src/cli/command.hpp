@@ -11,9 +11,11 @@ namespace berth::cli {
 /// Exit codes. Scripts rely on them.
 enum Exit : int {
     kOk = 0,
-    kFailed = 1,  ///< the server or the machine said no
-    kUsage = 2,   ///< the command line or the caller's rights
-    kTimedOut = 3,
+    kFailed = 1,    ///< the server or the machine said no
+    kUsage = 2,     ///< the command line or the caller's rights
+    kTimedOut = 3,  ///< done as asked, and what was waited for has not come
+    kAbsent = 4,    ///< the machine, the claim or the volume is not there
+    kRefused = 5,   ///< not now: the name is taken, it does not run, or others changed it all the time
 };
 
 /// A verb puts its work here when it was chosen; main runs it after parsing.
@@ -37,7 +39,9 @@ void add_down(CLI::App& app, Work& work);
 void add_demo(CLI::App& app, Work& work);
 void add_console(CLI::App& app, Work& work);
 void add_machine_verbs(CLI::App& app, Work& work);  ///< start, stop, restart
+void add_volume_verbs(CLI::App& app, Work& work);   ///< addvolume, removevolume
 void add_explain(CLI::App& app, Work& work);
+void add_timeline(CLI::App& app, Work& work);
 void add_controller(CLI::App& app, Work& work);
 void add_version(CLI::App& app, Work& work);
 void add_completion(CLI::App& app, Work& work);

@@ -4,6 +4,8 @@
 #include "cli/client.hpp"
 #include "cli/machine_view.hpp"
 #include "cli/output.hpp"
+#include "explain/chain.hpp"
+#include "explain/plug.hpp"
 
 namespace berth::cli {
 namespace {
@@ -19,14 +21,12 @@ std::string text_of(const explain::View& view, const std::string& output) {
     return output.empty() ? explain::print(lines, view.now) : format(explain::to_json(lines), output);
 }
 
-bool is_running(const explain::View& view) { return view.vmi && view.vmi->status.phase == "Running"; }
-
 // Prints the chain each time it says something else, until the machine runs.
 Task<Result<void>> follow(Client& client, MachineName machine, std::string output) {
     std::string shown;
     while (true) {
         CO_TRY(explain::View view, co_await gather(client.api(), client.clock(), client.ns(), machine));
-        const bool is_done = is_running(view);
+        const bool is_done = explain::is_running(view);
         const Timestamp now = view.now;
         view.now = Timestamp{};  // ages would make every text a new one
         std::string text = text_of(view, output);

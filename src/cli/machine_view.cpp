@@ -44,7 +44,12 @@ std::set<std::string> claims_of(const explain::View& view) {
             if (const std::string name = volume.claim_name(); !name.empty()) names.insert(name);
         }
     };
-    if (view.vmi) read(view.vmi->spec.volumes);
+    if (view.vmi) {
+        read(view.vmi->spec.volumes);
+        for (const api::VmVolumeStatus& status : view.vmi->status.volume_status) {
+            if (status.persistent_volume_claim_info) names.insert(status.persistent_volume_claim_info->claim_name);
+        }
+    }
     if (view.vm && view.vm->spec.vmi_template) read(view.vm->spec.vmi_template->spec.volumes);
     return names;
 }
@@ -58,6 +63,22 @@ Task<Result<void>> add_disk(kube::Api api, std::string ns, std::string name, exp
     const std::string volume = view->claims.back().spec.volume_name;
     if (!volume.empty()) CO_TRY_DO(co_await add(api, api::kVolume, std::string(), volume, &view->volumes));
     CO_TRY_DO(co_await add(api, api::kPod, ns, "importer-" + name, &view->pods));
+    co_return Result<void>{};
+}
+
+// Pods of plugged volumes belong to a launcher pod of the machine, and not to the machine itself.
+Task<Result<void>> add_plug_pods(kube::Api api, std::string ns, explain::View* view) {
+    kube::ListOptions plugged{.ns = std::move(ns)};
+    plugged.label_selector = "kubevirt.io=hotplug-disk";
+    std::vector<api::Pod> pods;
+    CO_TRY_DO(co_await add_all(std::move(api), api::kPod, plugged, &pods));
+    const std::size_t count = view->pods.size();
+    for (api::Pod& pod : pods) {
+        const auto owns = [&pod](const api::Pod& owner) { return pod.metadata.is_controlled_by(owner.metadata.uid); };
+        if (std::any_of(view->pods.begin(), view->pods.begin() + static_cast<std::ptrdiff_t>(count), owns)) {
+            view->pods.push_back(std::move(pod));
+        }
+    }
     co_return Result<void>{};
 }
 
@@ -76,18 +97,19 @@ std::string seen_at(const json::Value& event) {
 
 }  // namespace
 
-std::map<std::string, std::string> newest_warnings(const std::vector<kube::Document>& events) {
-    std::map<std::string, std::pair<std::string, std::string>> newest;  // time, message
+std::map<std::string, std::vector<std::string>> warnings_in(const std::vector<kube::Document>& events) {
+    std::map<std::string, std::multimap<std::string, std::string, std::greater<>>> seen;  // messages by time
     for (const kube::Document& event : events) {
         if (json::text_at(*event, "/type") != "Warning") continue;
         std::string kind = text(*event, "/involvedObject/kind");
         for (char& c : kind) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-        std::pair<std::string, std::string>& slot = newest[kind + "/" + text(*event, "/involvedObject/name")];
-        std::string at = seen_at(*event);
-        if (at >= slot.first) slot = {std::move(at), text(*event, "/message")};
+        const std::string object = kind + "/" + text(*event, "/involvedObject/name");
+        seen[object].emplace(seen_at(*event), text(*event, "/message"));
     }
-    std::map<std::string, std::string> out;
-    for (auto& [object, warning] : newest) out.emplace(object, std::move(warning.second));
+    std::map<std::string, std::vector<std::string>> out;
+    for (auto& [object, warnings] : seen) {
+        for (auto& [at, message] : warnings) out[object].push_back(std::move(message));
+    }
     return out;
 }
 
@@ -108,13 +130,14 @@ Task<Result<explain::View>> gather(kube::Api api, Clock& clock, std::string ns, 
         kube::ListOptions own{.ns = ns};
         own.label_selector = std::string(placement::kLabelCreatedBy) + "=" + view.vmi->metadata.uid.value;
         CO_TRY_DO(co_await add_all(api, api::kPod, own, &view.pods));
+        CO_TRY_DO(co_await add_plug_pods(api, ns, &view));
     }
     kube::ListOptions everywhere;
     CO_TRY_DO(co_await add_all(api, api::kNode, everywhere, &view.nodes));
     kube::ListOptions warnings{.ns = ns};
     warnings.field_selector = "type=Warning";
     CO_TRY(const kube::Listing events, co_await api.list(api::kEvent, warnings));
-    view.last_warnings = newest_warnings(events.items);
+    view.warnings = warnings_in(events.items);
     co_return view;
 }
 

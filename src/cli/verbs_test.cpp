@@ -16,8 +16,10 @@ int run(std::vector<std::string> words) {
     app.require_subcommand(1);
     Work work;
     add_machine_verbs(app, work);
+    add_volume_verbs(app, work);
     add_console(app, work);
     add_explain(app, work);
+    add_timeline(app, work);
     add_version(app, work);
     add_completion(app, work);
     std::ranges::reverse(words);
@@ -45,6 +47,10 @@ TEST(Verbs, RefuseWhatTheyDoNotKnow) {
         {{"stop", "db", "--grace-period", "soon"},                  -1     },
         {{"console", "db", "--timeout", "soon"},                    kUsage },
         {{"explain", "pod", "db"},                                  kUsage },
+        {{"timeline", "pod", "db"},                                 kUsage },
+        {{"addvolume", "db", "--volume-name=v", "--bus=sata"},      kUsage },
+        {{"addvolume", "pod/db", "--volume-name=v"},                kUsage },
+        {{"addvolume", "db", "--volume-name=v", "-o", "wide"},      -1     },
         {{"explain", "vm", "db", "--kubeconfig", "/nonexistent/f"}, kFailed},
         {{"version"},                                               kOk    },
         {{"completion", "tcsh"},                                    -1     },
@@ -63,7 +69,7 @@ TEST(Verbs, CompleteThemselves) {
         testing::internal::CaptureStdout();
         EXPECT_EQ(run({"completion", shell}), kOk);
         const std::string script = testing::internal::GetCapturedStdout();
-        for (const char* const word : {"restart", "console", "grace-period"})
+        for (const char* const word : {"restart", "console", "grace-period", "addvolume", "volume-name", "timeline"})
             EXPECT_NE(script.find(word), std::string::npos) << word;
     }
 }
@@ -93,7 +99,7 @@ TEST(Output, IsJsonOrYaml) {
     EXPECT_EQ(format(document, "yaml"), "a:\n  b:\n    - x\n    - \"true\"\n  n: 1\n");
 }
 
-TEST(Explain, ShowsTheNewestWarningOfAnObject) {
+TEST(Explain, ShowsTheWarningsOfAnObjectNewestFirst) {
     const auto event = [](const std::string& type, const std::string& at, const std::string& message) {
         json::Object object{
             {"kind", "Pod"},
@@ -108,14 +114,14 @@ TEST(Explain, ShowsTheNewestWarningOfAnObject) {
         return std::make_shared<const json::Value>(std::move(document));
     };
     const std::vector<kube::Document> events{
-        event("Warning", "2026-01-02T00:00:02Z", "second"),
         event("Warning", "2026-01-02T00:00:01Z", "first"),
+        event("Warning", "2026-01-02T00:00:02Z", "second"),
         event("Normal", "2026-01-02T00:00:03Z", "fine"),
     };
-    const std::map<std::string, std::string> expected{
-        {"pod/p", "second"}
+    const std::map<std::string, std::vector<std::string>> expected{
+        {"pod/p", {"second", "first"}}
     };
-    EXPECT_EQ(newest_warnings(events), expected);
+    EXPECT_EQ(warnings_in(events), expected);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // berth demo: the main job from start to finish on this machine, as a timeline.
-// Two nodes, a machine whose two disks wait for their first consumer, and its guest's shell at the end.
+// Two nodes; a machine whose two disks wait for their first consumer, to the shell of its guest; and a running machine
+// that gets a disk, loses it and gets it back (acts.hpp).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,23 +9,20 @@
 
 #include "base/async/task_group.hpp"
 #include "cli/client.hpp"
-#include "cli/console_link.hpp"
+#include "cli/demo/acts.hpp"
 #include "cli/demo/file_server.hpp"
-#include "cli/demo/guest_shell.hpp"
 #include "cli/demo/machine.hpp"
-#include "cli/demo/sights.hpp"
-#include "cli/demo/timeline.hpp"
 #include "cli/demo/up_process.hpp"
 #include "cli/down.hpp"
 #include "cli/machine_view.hpp"
+#include "explain/chain.hpp"
 #include "solo/edge/files.hpp"
 
 namespace berth::cli {
 namespace {
 
-constexpr Duration kPlayMax = std::chrono::minutes(5);
+constexpr Duration kPlayMax = std::chrono::minutes(10);
 constexpr Duration kEndMax = std::chrono::minutes(1);
-constexpr const char* kQuestion = "ls -l /dev/disk/by-id; cat /proc/partitions";
 
 struct Flags {
     std::string data_dir;
@@ -47,68 +45,6 @@ Result<std::string> find_guest_image(const std::string& program) {
     return fail(ErrorKind::not_found, "the guest image is not there (tried " + tried + "): run ./dev build");
 }
 
-// --- The play
-// ------------------------------------------------------------------------------------------------------------
-
-class Play {
-public:
-    explicit Play(Client& client) : client_(client), sights_(client), began_(client.clock().monotonic()) {}
-
-    Sights& sights() { return sights_; }
-
-    /// Applies the machine and shows what happens until its guest answers.
-    Task<Result<void>> run(std::string url) {
-        CO_TRY_DO(co_await client_.api().create(demo_machine(url)));
-        while (!runs()) co_await show_next();
-        CO_TRY(
-            std::unique_ptr<kube::Duplex> console,
-            co_await open_console(client_.http(), client_.clock(), "default", kDemoMachine, kPlayMax)
-        );
-        GuestShell shell(std::move(console), client_.clock());
-        CO_TRY_DO(co_await shell.await_prompt());
-        say("guest shell answers");
-        CO_TRY(const std::string answer, co_await shell.ask(kQuestion));
-        std::printf("\nguest# %s\n%s\n", kQuestion, answer.c_str());
-        std::fflush(stdout);
-        co_return Result<void>{};
-    }
-
-    /// Deletes the machine and shows what goes, until nothing of it is left.
-    Task<Result<void>> end() {
-        api::Key key{&api::kVirtualMachine, "default", kDemoMachine};
-        const Result<void> removed = co_await client_.api().remove(std::move(key));
-        if (!removed && removed.error().kind != ErrorKind::not_found) co_return removed;
-        while (has_something_left()) co_await show_next();
-        co_return Result<void>{};
-    }
-
-private:
-    void say(const std::string& step) {
-        const std::chrono::duration<double> elapsed = client_.clock().monotonic() - began_;
-        std::printf("%8.2f s  %s\n", elapsed.count(), step.c_str());
-        std::fflush(stdout);
-    }
-    Task<void> show_next() {
-        const Sight sight = co_await sights_.next();
-        for (const std::string& step : steps_between(*sight.kind, sight.before.get(), sight.after.get())) say(step);
-    }
-    [[nodiscard]] bool runs() const {
-        const kube::Document machine = sights_.find(api::kVirtualMachine, kDemoMachine);
-        return machine && json::text_at(*machine, "/status/printableStatus") == "Running";
-    }
-    [[nodiscard]] bool has_something_left() const {
-        for (const api::Kind* kind :
-             {&api::kVirtualMachine, &api::kVmi, &api::kDataVolume, &api::kClaim, &api::kVolume, &api::kPod}) {
-            if (sights_.count(*kind) > 0) return true;
-        }
-        return false;
-    }
-
-    Client& client_;
-    Sights sights_;
-    Monotonic began_;
-};
-
 Task<void> put_into(std::optional<Result<void>>* out, Task<Result<void>> task) {
     Result<void> result = co_await std::move(task);
     out->emplace(std::move(result));
@@ -126,12 +62,16 @@ Task<Result<void>> within(Clock& clock, Duration limit, Task<Result<void>> task)
 // --- Around it
 // -----------------------------------------------------------------------------------------------------------
 
-// Where the machine stands, and what the cluster said last.
+// Where the machines stand, and what the cluster said last.
 void show_failure(Client& client, const std::string& data_dir) {
     client.forget_stop();
-    const Result<explain::View> view =
-        client.wait(gather(client.api(), client.clock(), "default", MachineName{false, kDemoMachine}));
-    if (view) std::fprintf(stderr, "\n%s", explain::print(explain::chain(*view), view->now).c_str());
+    for (const MachineName& machine : {
+             MachineName{false, kDemoMachine },
+             MachineName{true,  kDemoInstance}
+    }) {
+        const Result<explain::View> view = client.wait(gather(client.api(), client.clock(), "default", machine));
+        if (view) std::fprintf(stderr, "\n%s", explain::print(explain::chain(*view), view->now).c_str());
+    }
     std::fprintf(stderr, "\nThe end of the log of `berth up`:\n%s", last_lines(data_dir + "/up.log", 25).c_str());
 }
 
@@ -141,6 +81,7 @@ void say_how_to_look_around(const std::string& data_dir) {
         "  export KUBECONFIG=%s/kubeconfig\n"
         "  kubectl get vm,vmi,dv,pvc,pv,pods\n"
         "  berth explain vm demo\n"
+        "  berth timeline vmi demo-plug\n"
         "  berth console demo\n"
         "  berth down --data-dir %s --purge     when you have seen enough\n",
         data_dir.c_str(),
@@ -148,18 +89,33 @@ void say_how_to_look_around(const std::string& data_dir) {
     );
 }
 
+// Both acts, and after each what it made goes, unless it is kept.
+Task<Result<void>> act(Stage& stage, std::string url, bool keeps) {
+    std::printf("A machine whose disks are made where it can run\n\n");
+    CO_TRY_DO(co_await placement_act(stage, std::move(url)));
+    if (!keeps) CO_TRY_DO(co_await end_placement_act(stage));
+    std::printf("\nA disk for a machine that runs\n\n");
+    CO_TRY_DO(co_await plug_act(stage));
+    if (!keeps) CO_TRY_DO(co_await end_plug_act(stage));
+    co_return Result<void>{};
+}
+
+Task<Result<void>> clean_up(Stage& stage) {
+    CO_TRY_DO(co_await end_plug_act(stage));
+    co_return co_await end_placement_act(stage);
+}
+
 Result<void> play(Client& client, const std::string& url, const Flags& flags) {
-    Play drama(client);
-    drama.sights().watch_beside();
-    Result<void> played = client.wait(within(client.clock(), kPlayMax, drama.run(url)));
-    if (!played && !client.was_stopped()) show_failure(client, flags.data_dir);
-    if (flags.keeps) return played;
-    client.forget_stop();
-    drama.sights().watch_beside();
-    const Result<void> ended = client.wait(within(client.clock(), kEndMax, drama.end()));
-    if (!played || ended) return played;
+    Stage stage(client);
+    stage.sights().watch_beside();
+    const Result<void> played = client.wait(within(client.clock(), kPlayMax, act(stage, url, flags.keeps)));
+    if (played || flags.keeps) return played;
     if (!client.was_stopped()) show_failure(client, flags.data_dir);
-    return fail(ended.error().kind, "delete the machine: " + ended.error().message);
+    client.forget_stop();
+    stage.sights().watch_beside();
+    const Result<void> ended = client.wait(within(client.clock(), kEndMax, clean_up(stage)));
+    if (!ended && !client.was_stopped()) complain("demo: delete what is left: " + ended.error().message);
+    return played;
 }
 
 Result<void> perform(const Flags& flags) {
@@ -227,16 +183,18 @@ int run(Flags flags) {
 }  // namespace
 
 void add_demo(CLI::App& app, Work& work) {
-    auto* const verb = app.add_subcommand("demo", "Watch a real guest get its disks and boot, from start to finish");
+    auto* const verb = app.add_subcommand("demo", "Watch real guests get their disks, at boot and while they run");
     const auto flags = std::make_shared<Flags>();
     verb->add_flag("--keep", flags->keeps, "leave the cluster and the machine there, and say how to look around");
     verb->add_option(
         "--data-dir", flags->data_dir, "where to keep everything (default: a new folder below $TMPDIR or /var/tmp)"
     );
     verb->footer(
-        "Starts a cluster of two nodes on a free port. Needs the guest image that ./dev build makes. Takes about half "
-        "a minute\n"
-        "where the processor offers no virtualization, and at most five.\n\n"
+        "Starts a cluster of two nodes on a free port. First a machine gets its disks and boots, then a running "
+        "machine "
+        "gets a disk,\nloses it and gets it back, with what the guest sees. Needs the guest image that ./dev build "
+        "makes. "
+        "Takes about a minute\nwhere the processor offers no virtualization, and at most ten.\n\n"
         "Examples:\n  berth demo\n  berth demo --keep"
     );
     verb->callback([flags, &work] { work = [flags] { return run(*flags); }; });

@@ -53,6 +53,12 @@ Task<Result<void>> GuestShell::await_prompt() {
     co_return Result<void>{};
 }
 
+Task<Result<void>> GuestShell::hear(std::string words) {
+    co_await read_until(words);
+    if (is_at_end_) co_return fail(ErrorKind::unavailable, "the console ended before the guest said \"" + words + "\"");
+    co_return Result<void>{};
+}
+
 Task<Result<std::string>> GuestShell::ask(std::string line) {
     heard_.clear();
     std::string typed = line + kTypedMark + "\n";

@@ -19,6 +19,10 @@ public:
     /// Runs one line of at most 50 characters (the guest's terminal wraps longer ones); its output alone.
     /// Errors  unavailable: the console ended
     Task<Result<std::string>> ask(std::string line);
+    /// From now on hear() hears: what the guest has said before is forgotten.
+    void listen() { heard_.clear(); }
+    /// Returns when the guest has said the words by itself since listen(). Errors  unavailable: the console ended
+    Task<Result<void>> hear(std::string words);
 
 private:
     Task<void> read_until(std::string text);

@@ -1,4 +1,4 @@
-#include "cli/demo/sights.hpp"
+#include "cli/sights.hpp"
 
 namespace berth::cli {
 
@@ -34,6 +34,11 @@ std::size_t Sights::count(const api::Kind& kind) const {
     return static_cast<std::size_t>(std::ranges::count_if(seen_, is_of_kind));
 }
 
+std::size_t Sights::count_if(const api::Kind& kind, std::function<bool(const json::Value&)> holds) const {
+    const auto answers = [&](const auto& entry) { return entry.first.first == kind.plural && holds(*entry.second); };
+    return static_cast<std::size_t>(std::ranges::count_if(seen_, answers));
+}
+
 kube::Document Sights::find(const api::Kind& kind, const std::string& name) const {
     const auto it = seen_.find({kind.plural, name});
     return it == seen_.end() ? nullptr : it->second;
@@ -43,9 +48,9 @@ kube::Document Sights::find(const api::Kind& kind, const std::string& name) cons
 Task<void> Sights::watch(const api::Kind* kind) {
     kube::Api api = client_.api();
     while (true) {
-        kube::ListOptions everywhere;
+        kube::ListOptions where{.ns = kind->is_namespaced() ? ns_ : ""};
         const ResourceVersion now;
-        auto stream = co_await api.watch(*kind, std::move(everywhere), now);
+        auto stream = co_await api.watch(*kind, std::move(where), now);
         while (stream) {
             const std::optional<kube::WatchEvent> event = co_await (*stream)->next();
             if (!event) break;

@@ -1,12 +1,12 @@
-// Rows: what the demo says about one change of one object.
-#include "cli/demo/timeline.hpp"
+// Rows: what is said about one change of one object.
+#include "explain/milestones.hpp"
 
 #include <gtest/gtest.h>
 
-namespace berth::cli {
+namespace berth::explain {
 namespace {
 
-TEST(Timeline, SaysWhatChanged) {
+TEST(Milestones, SayWhatChanged) {
     struct Row {
         const api::Kind& kind;
         std::string before;  // JSON; "" = not there
@@ -24,6 +24,18 @@ TEST(Timeline, SaysWhatChanged) {
     const auto with = [](const std::string& metadata, const std::string& rest) {
         return "{" + metadata + "," + rest + "}";
     };
+    const auto plug = [&](const std::string& volumes, const std::string& entry) {
+        return with(
+            name,
+            R"("spec":{"volumes":[)" + volumes + R"(]},"status":{"phase":"Running","nodeName":"n1","volumeStatus":[)" +
+                entry + "]}"
+        );
+    };
+    const std::string asked = R"({"name":"v","dataVolume":{"name":"dv","hotpluggable":true}})";
+    const auto entry = [](const std::string& rest) { return R"({"name":"v","hotplugVolume":{},)" + rest + "}"; };
+    const std::string attachment = R"("metadata":{"name":"hp-volume-x","labels":{"kubevirt.io":"hotplug-disk"}})";
+    const std::string trigger = R"("metadata":{"name":"hp-volume-t","labels":{"kubevirt.io":"hotplug-disk"},)"
+                                R"("annotations":{"kubevirt.io/ephemeral-provisioning":"true"}})";
     const auto progress = [&](const std::string& p) {
         return with(name, R"("status":{"phase":"ImportInProgress","progress":")" + p + R"("})");
     };
@@ -43,9 +55,9 @@ TEST(Timeline, SaysWhatChanged) {
          with(name, R"("status":{"phase":"WaitForFirstConsumer"})"),
          {"dv/db waits for the first consumer of its claim"}},
         {api::kDataVolume, "{" + name + "}", progress("N/A"), {"dv/db is being filled"}},
-        {api::kDataVolume, progress("N/A"), progress("26.10%"), {"dv/db: 26.10% imported"}},
+        {api::kDataVolume, progress("N/A"), progress("26.10%"), {"dv/db: 25% imported"}},
         {api::kDataVolume, progress("26.10%"), progress("49.90%"), {}},
-        {api::kDataVolume, progress("49.90%"), progress("100.0%"), {"dv/db: 100.0% imported"}},
+        {api::kDataVolume, progress("49.90%"), progress("100.0%"), {"dv/db: 100% imported"}},
         {api::kDataVolume,
          progress("100.0%"),
          with(name, R"("status":{"phase":"Succeeded","progress":"100.0%"})"),
@@ -65,6 +77,35 @@ TEST(Timeline, SaysWhatChanged) {
          "{" + importer + "}",
          with(importer, R"("status":{"phase":"Succeeded"})"),
          {"worker importer-db is done"}},
+        {api::kVmi, plug("", ""), plug(asked, ""), {"volume v asked for"}},
+        {api::kVmi,
+         plug(asked, ""),
+         plug(asked, entry(R"("phase":"MountedToPod")")),
+         {"volume v is in the launcher pod"}},
+        {api::kVmi,
+         plug(asked, entry(R"("phase":"MountedToPod")")),
+         plug(asked, entry(R"("phase":"Ready","target":"sda")")),
+         {"the guest has volume v as sda"}},
+        {api::kVmi,
+         plug(asked, entry(R"("phase":"Ready","target":"sda")")),
+         plug("", entry(R"("phase":"Ready","target":"sda")")),
+         {"volume v is to go"}},
+        {api::kVmi,
+         plug("", entry(R"("phase":"Ready","target":"sda")")),
+         plug("", entry(R"("phase":"Ready","target":"sda","reason":"DetachPending")")),
+         {"the guest is asked to let volume v go"}},
+        {api::kVmi,
+         plug("", entry(R"("phase":"Ready")")),
+         plug("", entry(R"("phase":"UnMountedFromPod")")),
+         {"volume v is out of the launcher pod"}},
+        {api::kVmi, plug("", entry(R"("phase":"Detaching")")), plug("", ""), {"volume v is free again"}},
+        {api::kVmi,
+         "{" + name + "}",
+         with(
+             name, R"("status":{"conditions":[{"type":"LiveMigratable","status":"False","reason":"DisksNotLiveMigratable"}]})"
+         ), {"vmi/db cannot be migrated live: DisksNotLiveMigratable"}},
+        {api::kPod, "", "{" + attachment + "}", {"attachment pod hp-volume-x created"}},
+        {api::kPod, "{" + trigger + "}", "", {"trigger pod hp-volume-t removed"}},
         {api::kPod, "", "", {}},
         {api::kNode, "", "{" + name + "}", {}},
     };
@@ -78,4 +119,4 @@ TEST(Timeline, SaysWhatChanged) {
 }
 
 }  // namespace
-}  // namespace berth::cli
+}  // namespace berth::explain
