@@ -111,6 +111,37 @@ TEST_F(MachinesTest, A47_VerbsPatchTheMachineAndAnswerNothing) {
     EXPECT_EQ(text(get("/apis/subresources.kubevirt.io/v1/version"), "/gitTreeState"), "clean");
 }
 
+TEST_F(MachinesTest, H13_APatchThatAnotherWriterOvertookIsAnUnreadableRequest) {
+    Options options;
+    bool is_dry_run = false;
+    options.subresources[{"virtualmachines", "addvolume"}] = [&is_dry_run](const SubresourceView& view) {
+        SubresourceAnswer out{.is_dry_run = is_dry_run, .warnings = {"mind the gap"}};
+        out.vm_patch = *view.body;
+        return out;
+    };
+    serve(std::move(options));
+    const auto made = post(kVms, parse(kVm));
+    const auto send = [&](const char* patch) { return call("PUT", std::string(kVerbs) + "addvolume", parse(patch)); };
+    const auto stale = send(R"([{"op":"test","path":"/spec/template/spec/volumes","value":[{"name":"other"}]},
+        {"op":"add","path":"/spec/template/spec/volumes","value":[]}])");
+    EXPECT_EQ(stale.code, 422);
+    EXPECT_EQ(text(stale, "/reason"), "Invalid");
+    EXPECT_EQ(message(stale), "the server rejected our request due to an error in our request");
+    const auto version = [&] { return text(get(std::string(kVms) + "/a"), "/metadata/resourceVersion"); };
+    EXPECT_EQ(version(), text(made, "/metadata/resourceVersion"));
+
+    const char* fresh = R"([{"op":"test","path":"/spec/template/spec/volumes","value":null},
+        {"op":"add","path":"/spec/template/spec/volumes","value":[]}])";
+    is_dry_run = true;
+    const auto tried = send(fresh);
+    EXPECT_EQ(tried.code, 202) << message(tried);
+    EXPECT_EQ(tried.warnings, std::vector<std::string>{"mind the gap"});
+    EXPECT_EQ(version(), text(made, "/metadata/resourceVersion")) << "a dry run stores nothing";
+    is_dry_run = false;
+    EXPECT_EQ(send(fresh).code, 202);
+    EXPECT_NE(version(), text(made, "/metadata/resourceVersion"));
+}
+
 TEST_F(MachinesTest, A47_ConsolesAreRefusedWithExactly400UntilTheyWork) {
     const auto console = request("/apis/subresources.kubevirt.io/v1/namespaces/t/virtualmachineinstances/a/console");
     EXPECT_EQ(server->shape(console), kube::Shape::duplex);

@@ -79,6 +79,27 @@ void add_paths(const ServedResource& resource, const std::string& root, Object& 
     paths[collection + "/{name}"] = std::move(one);
 }
 
+// A verb of a machine: no kind and no query, the answer is empty. A console is a stream.
+void add_verb(const ServedResource& resource, const std::string& root, Object& paths) {
+    const std::size_t slash = resource.name.find('/');
+    const std::string verb = resource.name.substr(slash + 1);
+    const bool is_stream = verb == "console";
+    Object accepted;
+    accepted[is_stream ? "200" : "202"] = Object{
+        {"description", is_stream ? "OK" : "Accepted"}
+    };
+    Object body;
+    body["content"] = Object{
+        {"*/*", Object{{"schema", Object{{"type", "object"}}}}}
+    };
+    Object operation;
+    if (!is_stream) operation["requestBody"] = std::move(body);
+    operation["responses"] = std::move(accepted);
+    Object one;
+    one[is_stream ? "get" : "put"] = std::move(operation);
+    paths[root + "/namespaces/{namespace}/" + resource.name.substr(0, slash) + "/{name}/" + verb] = std::move(one);
+}
+
 }  // namespace
 
 json::Value OpenApi::document(std::string_view group, std::string_view version) const {
@@ -87,7 +108,9 @@ json::Value OpenApi::document(std::string_view group, std::string_view version) 
     Object paths;
     SchemaCollection schemas;
     for (const ServedResource& resource : resources) {
-        if (resource.name.find('/') != std::string::npos || resource.kind.empty()) continue;
+        const bool is_part = resource.name.find('/') != std::string::npos;
+        if (is_part && resource.kind.empty()) add_verb(resource, "/" + path_of(group, version), paths);
+        if (is_part || resource.kind.empty()) continue;
         add_paths(resource, "/" + path_of(group, version), paths);
         if (resource.stored != nullptr && resource.stored->serving == api::Serving::schema) {
             schemas.add(*resource.stored, version);
@@ -131,8 +154,7 @@ OpenApiAnswer schemaless_v2(const std::string& version) {
         return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(text.size())} + text;
     };
     return {
-        .headers =
-            {{"content-type", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}, {"vary", "Accept"}},
+        .headers = {{"content-type", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}, {"vary", "Accept"}},
         .body = field(1, "2.0") + field(2, field(1, "Berth") + field(2, version)),
     };
 }

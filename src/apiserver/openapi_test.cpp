@@ -54,6 +54,22 @@ TEST(OpenApi, A74_EveryStoredKindHasAPatchWithFieldValidation) {
     }
 }
 
+TEST(OpenApi, H01_VerbsOfMachinesAreListed) {
+    const OpenApi api("v1.32.0");
+    for (const char* version : {"v1", "v1alpha3"}) {
+        const json::Value document = api.document("subresources.kubevirt.io", version);
+        for (const char* resource : {"virtualmachines", "virtualmachineinstances"}) {
+            for (const char* verb : {"addvolume", "removevolume"}) {
+                const std::string path = "/apis/subresources.kubevirt.io/" + std::string(version) +
+                                         "/namespaces/{namespace}/" + resource + "/{name}/" + verb;
+                const json::Value* put = json::find(document, "/paths/" + json::escape_key(path) + "/put");
+                ASSERT_NE(put, nullptr) << path;
+                EXPECT_NE(json::find(*put, "/responses/202"), nullptr);
+            }
+        }
+    }
+}
+
 // Every reference leads somewhere.
 void check_references(const json::Value& value, const json::Value& document) {
     if (const json::Object* object = value.if_object()) {

@@ -51,6 +51,27 @@ TEST_F(HotplugTemplate, H50_ABusThatCannotBePluggedIsRefusedAtOnce) {
     EXPECT_TRUE(condition_of_vm("Failure").is_null());
 }
 
+TEST_F(HotplugTemplate, H50_WhatTheMachineRefusesIsAConditionUntilItIsRepaired) {
+    make({.strategy = "Halted"});
+    const auto patch = [&](const std::string& text) { return world.patch(api::kVirtualMachine, "web", text); };
+    ASSERT_TRUE(patch(template_of("", R"({"name":"root","disk":{"bus":"virtio"},"bootOrder":1})")));
+    EXPECT_EQ(world.machine_verb("web", "start"), 202);
+    ASSERT_TRUE(shows("Running"));
+    // The template makes sense, but the running machine boots from root until its next start.
+    const std::string root = R"({"name":"root","disk":{"bus":"virtio"}},)";
+    ASSERT_TRUE(patch(template_of(plugged("data", "c"), root + R"({"name":"data","disk":{"bus":"scsi"},"bootOrder":1})")
+    ));
+    ASSERT_TRUE(world.until([&] { return !condition_of_vm("Failure").is_null(); }, 90s));
+    EXPECT_EQ(json::text_at(condition_of_vm("Failure"), "/reason"), "HotPlugVolumeError");
+    EXPECT_NE(json::text_at(condition_of_vm("Failure"), "/message").find("Boot order"), std::string::npos);
+    EXPECT_EQ(lists(), "root | root");
+    world.run_for(60s);
+    EXPECT_FALSE(condition_of_vm("Failure").is_null()) << "as long as it lasts";
+    ASSERT_TRUE(patch(template_of(plugged("data", "c"), root + on_scsi("data"))));
+    EXPECT_TRUE(machine_has("root data | root data"));
+    EXPECT_TRUE(world.until([&] { return condition_of_vm("Failure").is_null(); }, 30s));
+}
+
 TEST_F(HotplugTemplate, H18_TheQueueIsWorkedOff) {
     run();
     gates(R"("HotplugVolumes")", "");
