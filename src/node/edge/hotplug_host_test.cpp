@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include <filesystem>
 
@@ -425,6 +426,84 @@ TEST_F(LinuxPlugsHost, R30_PlugsOfAnotherPodAreLeftAlone) {
     ASSERT_TRUE(await(plugs_->unplug(second, "data")));
     ASSERT_TRUE(await(plugs_->unplug_all(second)));
     EXPECT_EQ(seen(), "data in place; ");
+}
+
+/// Runs calls where they are asked for: a forked child has no other threads.
+class Inline final : public Blocking {
+public:
+    Task<void> run(std::function<void()> work) override {
+        work();
+        co_return;
+    }
+};
+
+// Every act of a plug and of an unplug, and the agent killed right before it. What a new agent finds, it ends.
+TEST_F(LinuxPlugsHost, H88_KilledBeforeEachAct) {
+    start_attachment_pod();
+    start_launcher();
+    ASSERT_TRUE(plug(file_plug()));  // everybody listens
+    ASSERT_TRUE(await(plugs_->unplug_all(host_)));
+    const std::size_t mounts_before = mounts();
+    const solo::NodeDir dir = data_->paths().node(NodeName{"n1"});
+    const PlugDirs dirs{dir.pods(), dir.plugs(), data_->paths().cgroup()};
+
+    // Runs one call in a process that ends before its act number `last`; whether it got to its end.
+    const auto ends = [&](int last, bool is_plug, const Plug& subject) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            int acts = 0;
+            Inline inline_calls;
+            LinuxPlugs plugs(inline_calls, dirs, [&](const char*) {
+                if (acts++ == last) ::_exit(9);
+            });
+            boost::asio::io_context own;
+            TaskGroup group(own.get_executor());
+            std::optional<Result<void>> done;
+            group.spawn(
+                "call", solo::keep_result(is_plug ? plugs.plug(host_, subject) : plugs.unplug(host_, subject.volume), done)
+            );
+            own.run();
+            ::_exit(done && *done ? 0 : 1);
+        }
+        int status = 0;
+        EXPECT_EQ(::waitpid(child, &status, 0), child);
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) != 1) << "the call failed";
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    };
+    for (const Plug& subject : {file_plug(), block_plug()}) {
+        for (int last = 0;; ++last) {
+            SCOPED_TRACE(subject.volume + ", plug killed before act " + std::to_string(last));
+            const bool whole = ends(last, true, subject);
+            open_plugs();
+            // The volume is still wanted: the new agent plugs it. Or it is not: the new agent takes all of it away.
+            if (last % 2 == 0) {
+                ASSERT_TRUE(plug(subject));
+                EXPECT_EQ(seen(), subject.volume + " in place; ");
+            }
+            ASSERT_TRUE(await(plugs_->unplug(host_, subject.volume)));
+            EXPECT_EQ(seen(), "");
+            EXPECT_EQ(mounts(), mounts_before);
+            EXPECT_FALSE(is_device_allowed());
+            EXPECT_FALSE(solo::exists(record_path()));
+            if (whole) break;
+            ASSERT_LT(last, 20);
+        }
+        for (int last = 0;; ++last) {
+            SCOPED_TRACE(subject.volume + ", unplug killed before act " + std::to_string(last));
+            ASSERT_TRUE(plug(subject));
+            const bool whole = ends(last, false, subject);
+            open_plugs();
+            if (!whole) EXPECT_NE(seen(), "") << "the record goes last";
+            ASSERT_TRUE(await(plugs_->unplug(host_, subject.volume)));
+            EXPECT_EQ(seen(), "");
+            EXPECT_EQ(mounts(), mounts_before);
+            EXPECT_FALSE(is_device_allowed());
+            EXPECT_FALSE(solo::exists(record_path()));
+            if (whole) break;
+            ASSERT_LT(last, 20);
+        }
+    }
+    EXPECT_EQ(solo::read_file(files_ + "/disk.img"), "file data");
 }
 
 TEST_F(LinuxPlugsHost, RemovedPodFolderSparesTheClaim) {

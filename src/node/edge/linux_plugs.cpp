@@ -60,8 +60,8 @@ Result<void> own(const Fd& file, const Plug& plug) {
 /// The blocking half of one call.
 class LinuxPlugs::Work {
 public:
-    Work(const PlugDirs& dirs, const std::string& boot, std::mutex& records, PlugHost host)
-        : dirs_(dirs), boot_(boot), records_(records), host_(std::move(host)) {}
+    Work(LinuxPlugs& all, PlugHost host)
+        : dirs_(all.dirs_), act_(all.before_act_), boot_(all.boot_), records_(all.records_), host_(std::move(host)) {}
 
     Result<std::vector<Plug>> look() {
         TRY(PlugRecord record, locked([&] { return read(); }));
@@ -82,6 +82,7 @@ public:
         if (known != nullptr && known->plug.claim == wanted.claim && is_in_place(before, *known)) return {};
         TRY(const PlugSource source, find_source(dirs_.pods, wanted));
         TRY(const bool is_stale, locked([&] { return enter(wanted, source); }));
+        if (is_stale) act_("remove what is stale");
         if (is_stale) static_cast<void>(::unlinkat(folder.get(), file_of(wanted).c_str(), 0));
         return wanted.block ? make_node(folder, wanted, source) : mount_file(folder, wanted, source);
     }
@@ -137,6 +138,7 @@ private:
     }
 
     Result<void> write(const PlugRecord& record) {
+        act_("write the record");
         if (record.entries.empty()) {
             if (::unlink(record_path().c_str()) == 0 || errno == ENOENT) return {};
             return fail_errno("remove \"" + record_path() + "\"", errno);
@@ -255,22 +257,26 @@ private:
 
     Result<void> mount_file(const Fd& folder, const Plug& plug, const PlugSource& source) {
         const std::string name = file_of(plug);
+        act_("make a file");
         const Fd made(::openat(folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
         if (!made.is_open() && errno != EEXIST) return fail_volume(plug, "make the file to mount it on", errno);
         const Fd target(::openat(folder.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
         struct stat status{};
         if (!target.is_open() || ::fstat(target.get(), &status) != 0) return fail_volume(plug, "open its place", errno);
         if (!S_ISREG(status.st_mode)) return replaced(plug);
+        act_("mount");
         if (is_mounted(target_of(plug))) {
             if (status.st_dev != source.device || status.st_ino != source.inode) return taken(plug);
         } else if (::mount(path_of(source.file).c_str(), path_of(target).c_str(), nullptr, MS_BIND, nullptr) != 0) {
             return fail_volume(plug, "bind its disk.img into the launcher pod", errno);
         }
+        act_("set the owner");
         return own(source.file, plug);
     }
 
     Result<void> make_node(const Fd& folder, const Plug& plug, const PlugSource& source) {
         TRY(std::optional<struct stat> there, look_at(folder, plug));
+        act_("make a node");
         if (!there && ::mknodat(folder.get(), plug.volume.c_str(), S_IFBLK | source.mode, source.device) != 0)
             return fail_volume(plug, "make its device node", errno);
         const Fd node(::openat(folder.get(), plug.volume.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
@@ -279,7 +285,9 @@ private:
         if (!S_ISBLK(status.st_mode)) return replaced(plug);
         if (status.st_rdev != source.device) return taken(plug);
         TRY(const std::vector<dev_t> plugged, devices_without(""));
+        act_("allow the device");
         TRY_DO(allow_device(group(), source.device, plugged));
+        act_("set the owner");
         // mknod obeys the umask of this process.
         if ((status.st_mode & 0777) != source.mode && ::chmod(path_of(node).c_str(), source.mode) != 0)
             return fail_volume(plug, "set the mode of its device node", errno);
@@ -290,6 +298,7 @@ private:
         const Plug& plug = entry.plug;
         if (plug.block) {
             TRY(const std::vector<dev_t> plugged, devices_without(plug.volume));
+            act_("deny the device");
             TRY_DO(deny_device(group(), entry.device, plugged));
         }
         const Result<Fd> folder = open_pod_folder(dirs_.pods, host_.launcher_pod);
@@ -301,47 +310,53 @@ private:
         const std::string name = file_of(plug);
         // The last part of the path is not followed, and all before it is this very folder.
         while (!plug.block && is_mounted(entry.target)) {
+            act_("unmount");
             if (::umount2((path_of(*folder) + "/" + name).c_str(), UMOUNT_NOFOLLOW) != 0)
                 return fail_volume(plug, "unmount it from the launcher pod", errno);
         }
+        act_("remove the file or node");
         if (::unlinkat(folder->get(), name.c_str(), 0) != 0 && errno != ENOENT)
             return fail_volume(plug, "remove its place in the launcher pod", errno);
         return {};
     }
 
     const PlugDirs& dirs_;
+    const BeforeAct& act_;
     const std::string& boot_;
     std::mutex& records_;
     PlugHost host_;
 };
 
-LinuxPlugs::LinuxPlugs(Blocking& blocking, PlugDirs dirs) : blocking_(blocking), dirs_(std::move(dirs)) {
+LinuxPlugs::LinuxPlugs(Blocking& blocking, PlugDirs dirs, BeforeAct before_act)
+    : blocking_(blocking), dirs_(std::move(dirs)), before_act_(std::move(before_act)) {
     boot_ = solo::read_file("/proc/sys/kernel/random/boot_id").value_or("");
     while (boot_.ends_with('\n')) boot_.pop_back();
 }
 
+LinuxPlugs::Work LinuxPlugs::work(PlugHost host) { return {*this, std::move(host)}; }
+
 Task<Result<std::vector<Plug>>> LinuxPlugs::look(PlugHost host) {
-    auto work = [this, host] { return Work(dirs_, boot_, records_, host).look(); };
-    co_return co_await blocking(blocking_, std::move(work));
+    auto call = [this, host] { return work(host).look(); };
+    co_return co_await blocking(blocking_, std::move(call));
 }
 
 Task<Result<void>> LinuxPlugs::plug(PlugHost host, Plug wanted) {
-    auto work = [this, host, wanted] { return Work(dirs_, boot_, records_, host).plug(wanted); };
-    co_return co_await blocking(blocking_, std::move(work));
+    auto call = [this, host, wanted] { return work(host).plug(wanted); };
+    co_return co_await blocking(blocking_, std::move(call));
 }
 
 Task<Result<void>> LinuxPlugs::unplug(PlugHost host, std::string volume) {
-    auto work = [this, host, volume] { return Work(dirs_, boot_, records_, host).unplug(volume); };
-    co_return co_await blocking(blocking_, std::move(work));
+    auto call = [this, host, volume] { return work(host).unplug(volume); };
+    co_return co_await blocking(blocking_, std::move(call));
 }
 
 Task<Result<void>> LinuxPlugs::unplug_all(PlugHost host) {
-    auto work = [this, host] { return Work(dirs_, boot_, records_, host).unplug_all(); };
-    co_return co_await blocking(blocking_, std::move(work));
+    auto call = [this, host] { return work(host).unplug_all(); };
+    co_return co_await blocking(blocking_, std::move(call));
 }
 
 Task<Result<std::vector<PlugHost>>> LinuxPlugs::hosts() {
-    auto work = [this] {
+    auto call = [this] {
         std::vector<PlugHost> out;
         for (const std::string& name : solo::list_dir(dirs_.records)) {
             if (name.starts_with(".")) continue;
@@ -352,7 +367,7 @@ Task<Result<std::vector<PlugHost>>> LinuxPlugs::hosts() {
         }
         return Result<std::vector<PlugHost>>(std::move(out));
     };
-    co_return co_await blocking(blocking_, std::move(work));
+    co_return co_await blocking(blocking_, std::move(call));
 }
 
 }  // namespace berth::node

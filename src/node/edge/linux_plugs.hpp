@@ -3,6 +3,7 @@
 // Contract: docs/spec/hotplug.md 7
 #pragma once
 
+#include <functional>
 #include <mutex>
 
 #include "base/async/blocking.hpp"
@@ -20,7 +21,9 @@ struct PlugDirs {
 
 class LinuxPlugs final : public Plugs {
 public:
-    LinuxPlugs(Blocking& blocking, PlugDirs dirs);
+    /// `before_act` is called before each change to the record or the kernel, with its name: a test ends there.
+    using BeforeAct = std::function<void(const char* act)>;
+    LinuxPlugs(Blocking& blocking, PlugDirs dirs, BeforeAct before_act = [](const char*) {});
 
     Task<Result<std::vector<Plug>>> look(PlugHost host) override;
     Task<Result<void>> plug(PlugHost host, Plug wanted) override;
@@ -30,8 +33,11 @@ public:
 
 private:
     class Work;
+    Work work(PlugHost host);
+
     Blocking& blocking_;
     PlugDirs dirs_;
+    BeforeAct before_act_;
     std::string boot_;
     std::mutex records_;  ///< held while a record is read and rewritten; never while the kernel mounts
 };

@@ -35,14 +35,14 @@ Fd open_beneath(int dir, const std::string& path, std::uint64_t flags, std::uint
 Result<int> process_of(const Fd& folder, const Uid& pod) {
     const Fd file = open_beneath(folder.get(), "hp.sock", O_PATH, RESOLVE_NO_SYMLINKS);
     if (!file.is_open()) return fail(ErrorKind::unavailable, "the attachment pod does not listen yet");
-    const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     // A pod's folder may lie deeper than the 107 bytes that an address has.
     const std::string path = "/proc/self/fd/" + std::to_string(file.get());
     std::memcpy(address.sun_path, path.c_str(), path.size());
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-        if (errno == ECONNREFUSED) return fail(ErrorKind::unavailable, "the attachment pod does not listen yet");
+        if (errno == ECONNREFUSED || errno == EAGAIN) return fail(ErrorKind::unavailable, "the attachment pod does not listen yet");
         return fail_errno("connect to the attachment pod", errno);
     }
     ucred peer{};

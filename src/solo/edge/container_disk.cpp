@@ -60,8 +60,9 @@ Result<Fd> listen_on(const std::string& path) {
     return socket;
 }
 
-/// Waits for a signal, or until the file is gone.
-Result<void> stay(const Fd& signals, const std::string& file) {
+/// Waits for a signal, or until the file is gone. Who connects wants to know who listens and is let go: a queue that is
+/// full would hold up the next one.
+Result<void> stay(const Fd& signals, const std::string& file, const Fd& listening = Fd()) {
     const Fd changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     if (!file.empty() && ::inotify_add_watch(changes.get(), folder_of(file).c_str(), IN_DELETE | IN_MOVED_FROM) < 0) {
         return fail_errno("watch \"" + folder_of(file) + "\"", errno);
@@ -69,10 +70,12 @@ Result<void> stay(const Fd& signals, const std::string& file) {
     while (file.empty() || exists(file)) {
         pollfd ready[] = {
             {.fd = signals.get(), .events = POLLIN, .revents = 0},
-            {.fd = changes.get(), .events = POLLIN, .revents = 0}
+            {.fd = changes.get(), .events = POLLIN, .revents = 0},
+            {.fd = listening.get(), .events = POLLIN, .revents = 0}
         };
-        if (::poll(ready, 2, -1) < 0 && errno != EINTR) return fail_errno("wait", errno);
+        if (::poll(ready, 3, -1) < 0 && errno != EINTR) return fail_errno("wait", errno);
         if (ready[0].revents != 0) return {};
+        if (ready[2].revents != 0) const Fd caller(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
         char events[4096];
         while (::read(changes.get(), events, sizeof events) > 0) {
         }
@@ -89,7 +92,7 @@ Result<void> serve(const std::vector<std::string>& words) {
     }
     const std::string socket = wish.copy_path + ".sock";
     TRY(const Fd listening, listen_on(socket));
-    return stay(signals, socket);
+    return stay(signals, socket, listening);
 }
 
 }  // namespace
