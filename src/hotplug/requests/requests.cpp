@@ -216,7 +216,10 @@ constexpr Step kPipeline[] = {
 Decision decide(const RequestView& view, Verb verb) {
     const Asked asked{view, verb, view.body ? read_options(*view.body) : std::unexpected(view.body.error())};
     for (const Step& step : kPipeline) {
-        if (Refusal refusal = step.refuses(asked)) return *std::move(refusal);
+        Refusal refusal = step.refuses(asked);
+        if (!refusal) continue;
+        refusal->rule = step.name;
+        return *std::move(refusal);
     }
     Decision out{.is_dry_run = asked.options->is_dry_run()};
     const json::Value& object = *asked.object();

@@ -24,6 +24,7 @@ struct RequestView {
 /// A refusal, or the patch of the target.
 struct Decision {
     int code = 202;
+    std::string_view rule = {};             ///< the step of the pipeline that refused
     std::string reason = {};                ///< "BadRequest", "NotFound", "Conflict", "Invalid"
     std::string message = {};               ///< why not
     std::vector<api::Cause> causes = {};    ///< of "Invalid"
