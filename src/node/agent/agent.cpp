@@ -106,7 +106,7 @@ struct Agent::State {
     }
 
     static std::vector<agent::VolumePath> paths_of(const View& view) {
-        return volume_paths(*view.vmi, view.claims, view.hotplug.plugs.value_or(std::vector<Plug>()));
+        return volume_paths(*view.vmi, view.claims, told_plugs(view));
     }
 
     // The desired machine as the launcher is told it.

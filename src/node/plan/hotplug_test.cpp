@@ -135,6 +135,8 @@ TEST(NodeHotplug, WorkOnVolumes) {
     };
     const Row rows[] = {
         {"7.7", "nobody has looked", [] { Seen s; s.in_spec("v"); s.hotplug.plugs.reset(); return s; }(), "look at volumes"},
+        {"9.16", "the agent is new: the guest keeps what it has until somebody has looked",
+         [] { Seen s = Seen().in_spec("v").shows("v", "Ready").live("v"); s.hotplug.plugs.reset(); s.synced = false; return s; }(), "look at volumes"},
         {"7.3", "its pod is ready", Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v"), "plug volume v@p"},
         {"7.3", "its pod has no container that is ready", Seen().in_spec("v").shows("v", "AttachedToNode").pod("p", "v"), ""},
         {"hotplug/R-15",
@@ -308,7 +310,7 @@ TEST(NodeHotplug, R16_StatusIsWrittenOnTheVersionThatWasRead) {
 
 std::vector<std::string> told_names(const View& view) {
     std::vector<std::string> out;
-    for (const agent::VolumePath& path : volume_paths(*view.vmi, view.claims, *view.hotplug.plugs))
+    for (const agent::VolumePath& path : volume_paths(*view.vmi, view.claims, told_plugs(view)))
         out.push_back(path.name + " " + path.path);
     return out;
 }
@@ -325,6 +327,8 @@ TEST(NodeHotplug, R31_LauncherIsToldOnlyOfWhatIsInPlaceAndWanted) {
             "unsure /var/run/kubevirt/hotplug-disks/unsure.img"
         })
     );
+    seen.live("late").live("swapped").live("removed");
+    EXPECT_EQ(told_names(seen).size(), 4U) << "the guest has it already: a missing mount is no reason to take it away";
 }
 
 TEST(NodeHotplug, H63_StartWaitsForPluggedVolumes) {

@@ -137,6 +137,14 @@ const Plug* find_plug(const View& view, std::string_view volume) {
     return it == view.hotplug.plugs->end() ? nullptr : &*it;
 }
 
+std::vector<Plug> told_plugs(const View& view) {
+    std::vector<Plug> out = view.hotplug.plugs.value_or(std::vector<Plug>());
+    if (!view.report) return out;
+    const auto live = view.report->disks | std::views::transform(&agent::DiskReport::name);
+    for (Plug& plug : out) plug.in_place = plug.in_place || contains(live, plug.volume);
+    return out;
+}
+
 bool is_let_go(const View& view, const std::string& volume) {
     if (!view.report || !view.hotplug.has_caught_up) return false;
     const agent::Report& report = *view.report;

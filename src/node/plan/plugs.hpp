@@ -15,6 +15,10 @@ bool is_wanted(const View& view, const Plug& plug);
 /// The plug of a volume, or nullptr.
 const Plug* find_plug(const View& view, std::string_view volume);
 
+/// The plugs that the launcher is told of: those in place, and those that the guest has, whatever became of their mount
+/// meanwhile. A guest loses a disk because somebody asks for it, never because of what a look at the kernel missed.
+std::vector<Plug> told_plugs(const View& view);
+
 /// Neither the guest nor the hypervisor has the volume, and the launcher is not about to give it to them.
 bool is_let_go(const View& view, const std::string& volume);
 

@@ -142,7 +142,8 @@ Plan shut_down(const View& view) {
 }
 
 void tell_launcher(const View& view, Plan& plan) {
-    if (!view.synced) plan.add(effect(view, "sync domain"));
+    const bool knows_plugs = view.hotplug.plugs.has_value() || !has_plugged_volumes(view);
+    if (!view.synced && knows_plugs) plan.add(effect(view, "sync domain"));
 }
 
 void say_sync_error(const View& view, Plan& plan) {
