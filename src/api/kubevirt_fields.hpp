@@ -91,7 +91,7 @@ struct Describe<VmVolumeStatus> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"name",                      &T::name                        },
-        Field{"target",                    &T::target                      },
+        Field{"target",                    &T::target                      }.keep(),
         Field{"phase",                     &T::phase                       },
         Field{"reason",                    &T::reason                      },
         Field{"message",                   &T::message                     },

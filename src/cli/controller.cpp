@@ -4,6 +4,7 @@
 #include "base/async/system/system.hpp"
 #include "cli/client.hpp"
 #include "controllers/datavolume.hpp"
+#include "controllers/hotplug_attach.hpp"
 #include "controllers/hotplug_template.hpp"
 #include "controllers/placement.hpp"
 
@@ -28,6 +29,7 @@ int run(const Flags& flags) {
     kube::Engine engine((*client)->executor(), (*client)->clock(), entropy, log, (*client)->api());
     controllers::add_vm_controller(engine, placement::Config{});
     controllers::add_vmi_controller(engine, placement::Config{});
+    controllers::add_hotplug_attach_controller(engine, placement::Config{});
     controllers::add_hotplug_template_controller(engine);
     controllers::add_datavolume_controllers(engine);
     (*client)->stops_on_signals();

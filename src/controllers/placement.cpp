@@ -1,7 +1,6 @@
 #include "controllers/placement.hpp"
 
-#include "controllers/claim_users.hpp"
-#include "controllers/volume_users.hpp"
+#include "controllers/contenders.hpp"
 #include "placement/names.hpp"
 #include "placement/vm/sync.hpp"
 #include "placement/vmi/holder.hpp"
@@ -144,15 +143,6 @@ api::Plan plan_vm(Caches& caches, const WorkKey& key) {
 
 constexpr const char* kVmiController = "virtualmachineinstance-controller";
 
-std::vector<rules::vmi::Contender> contenders_for(const Caches& caches, const Name& claim) {
-    std::vector<rules::vmi::Contender> out;
-    for (const api::VirtualMachineInstance* machine : caches.vmis_of.of(claim)) {
-        const std::vector<const api::Pod*> pods = caches.pods.owned_by(machine->metadata.uid);
-        out.push_back({machine, std::ranges::any_of(pods, [](const api::Pod* pod) { return !pod->is_terminal(); })});
-    }
-    return out;
-}
-
 void fill_disks(const Caches& caches, rules::vmi::View& view) {
     const std::string& ns = view.vmi->metadata.ns;
     for (const api::VmVolume& volume : view.vmi->spec.volumes) {
@@ -163,8 +153,10 @@ void fill_disks(const Caches& caches, rules::vmi::View& view) {
         if (disk.claim != nullptr) {
             const api::OwnerReference* owner = disk.claim->metadata.controller();
             if (owner != nullptr && owner->kind == "DataVolume") disk.owner = caches.disks.get(ns, owner->name);
-            disk.held_by =
-                rules::vmi::holder_of(*view.vmi, *disk.claim, contenders_for(caches, {ns, disk.claim->metadata.name}));
+            const auto contenders = contenders_for(
+                {ns, disk.claim->metadata.name}, caches.vmis_of, caches.pods_of, caches.pods, caches.instances
+            );
+            disk.held_by = rules::vmi::holder_of(*view.vmi, *disk.claim, contenders);
         }
         view.disks.push_back(disk);
     }
@@ -181,12 +173,6 @@ api::Plan plan_vmi(Caches& caches, const WorkKey& key) {
     view.failed = caches.failed(kVmiController, key);
     fill_disks(caches, view);
     view.pods = caches.pods.owned_by(view.vmi->metadata.uid);
-    for (const api::Pod* pod : view.pods) {
-        if (rules::is_temp(*pod)) continue;
-        for (const api::Pod* owned : caches.pods.owned_by(pod->metadata.uid)) {
-            if (rules::is_temp(*owned)) view.pods_of_launcher.push_back(owned);
-        }
-    }
     for (const api::PersistentVolumeClaim* claim : caches.claims.all(key.ns)) {
         const std::string* state_of = claim->metadata.label("persistent-state-for");
         if (state_of != nullptr && *state_of == key.name) view.backend = claim;
@@ -254,23 +240,17 @@ void add_vmi_controller(kube::Engine& engine, placement::Config base) {
     // These listeners belong to what they look at, so they do not own it.
     const Caches* const known = caches.get();
     const auto waiting = [known, enqueue](const Name& claim) {
-        const std::vector<const api::VirtualMachineInstance*> users = known->vmis_of.of(claim);
-        if (users.size() < 2) return;
-        for (const api::VirtualMachineInstance* vmi : users) {
+        for (const api::VirtualMachineInstance* vmi : known->vmis_of.of(claim)) {
             if (vmi->status.phase == "Pending") enqueue({&api::kVmi, vmi->metadata.ns, vmi->metadata.name});
         }
     };
     caches->vmis_of.listen(waiting);
     caches->pods_of.listen([waiting](const std::string& ns, const std::string& claim) { waiting({ns, claim}); });
-    caches->pods.listen([caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
+    caches->pods.listen([enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = either(before, after);
         const api::OwnerReference* owner = meta.controller();
         if (owner == nullptr) return;
         if (owner->kind == "VirtualMachineInstance") enqueue({&api::kVmi, meta.ns, owner->name});
-        if (owner->kind != "Pod") return;
-        const api::Pod* launcher = caches->pods.get(meta.ns, owner->name);
-        const api::OwnerReference* machine = launcher == nullptr ? nullptr : launcher->metadata.controller();
-        if (machine != nullptr) enqueue({&api::kVmi, meta.ns, machine->name});
     });
     const auto users = [caches, enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = either(before, after);

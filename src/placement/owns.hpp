@@ -22,7 +22,6 @@ inline constexpr Owned kOwns[] = {
     {"vmi", "VirtualMachineInstance", "status until Scheduled; then Failed, Ready, activePods, claims"    },
     {"vmi", "Pod",                    "creation and deletion of launcher and provisioning pods"           },
     {"vmi", "Pod",                    "label kubevirt.io/nodeName, condition virtual-machine-unpaused"    },
-    {"vmi", "Pod",                    "deletion of temporary pods of the launcher pod"                    },
 };
 
 }  // namespace berth::placement

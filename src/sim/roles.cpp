@@ -4,6 +4,7 @@
 #include <boost/system/system_error.hpp>
 
 #include "controllers/datavolume.hpp"
+#include "controllers/hotplug_attach.hpp"
 #include "controllers/hotplug_template.hpp"
 #include "controllers/placement.hpp"
 #include "node/agent/agent.hpp"
@@ -63,6 +64,7 @@ std::unique_ptr<RoleParts> make_role(const RoleInput& input) {
         placement::Config config = placement::solo_config();
         controllers::add_vm_controller(role->engine, config);
         controllers::add_vmi_controller(role->engine, config);
+        controllers::add_hotplug_attach_controller(role->engine, config);
         controllers::add_hotplug_template_controller(role->engine);
         if (!input.lacks_datavolumes) controllers::add_datavolume_controllers(role->engine);
         return role;

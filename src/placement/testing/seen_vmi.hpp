@@ -11,7 +11,6 @@ struct SeenVmi {
     std::vector<api::PersistentVolumeClaim> claims;
     std::vector<api::DataVolume> data_volumes;
     std::vector<api::Pod> pods;
-    std::vector<api::Pod> pods_of_launcher;
     std::map<std::string, std::string> holders;  ///< claim → who has it
     std::optional<api::PersistentVolumeClaim> backend;
     std::optional<api::CdiConfig> cdi_config;
@@ -71,10 +70,6 @@ struct SeenVmi {
     }
     SeenVmi& launcher(const std::string& phase) {
         pods.push_back(pod("virt-launcher-web-real", phase, false));
-        return *this;
-    }
-    SeenVmi& trigger_pod(const std::string& phase) {
-        pods_of_launcher.push_back(pod("hp-trigger", phase, true));
         return *this;
     }
     SeenVmi& pod_deleting() {
@@ -151,7 +146,6 @@ struct SeenVmi {
             out.disks.push_back(std::move(one));
         }
         for (const api::Pod& one : pods) out.pods.push_back(&one);
-        for (const api::Pod& one : pods_of_launcher) out.pods_of_launcher.push_back(&one);
         out.backend = backend ? &*backend : nullptr;
         out.has_vm = has_vm;
         out.cdi_config = cdi_config ? &*cdi_config : nullptr;

@@ -90,7 +90,6 @@ std::vector<const api::Pod*> finished_temp_pods(const View& view) {
         if (is_temp(*pod) && (pod->status.phase == "Running" || is_down(*pod))) out.push_back(pod);
     };
     std::ranges::for_each(view.pods, add);
-    std::ranges::for_each(view.pods_of_launcher, add);
     return out;
 }
 
@@ -149,7 +148,9 @@ bool has_waiting_disk(const View& view) {
 }
 
 const Disk* held_disk(const View& view) {
-    const auto it = std::ranges::find_if(view.disks, [](const Disk& disk) { return !disk.held_by.empty(); });
+    const auto it = std::ranges::find_if(view.disks, [](const Disk& disk) {
+        return !disk.held_by.empty() && !disk.volume->is_hotpluggable();
+    });
     return it == view.disks.end() ? nullptr : &*it;
 }
 

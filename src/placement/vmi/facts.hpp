@@ -23,7 +23,7 @@ const api::ContainerStatus* compute_status(const api::Pod& pod);
 /// Reason and message of a container that waits for its image; none when there is none.
 std::optional<SyncError> image_error(const api::Pod& pod);
 
-/// Temporary pods, of the machine or of its launcher, that have done their work.
+/// Temporary pods of the machine that have done their work; those of its launcher are hotplug's.
 std::vector<const api::Pod*> finished_temp_pods(const View& view);
 
 // --- Disks -----------------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ bool has_failed_disk(const View& view);
 bool has_waiting_disk(const View& view);
 /// The DataVolumes behind the disks, each once, in order.
 std::vector<const api::DataVolume*> data_volumes(const View& view);
-/// The first disk that another machine has; nullptr: none.
+/// The first disk that another machine has and this one cannot start without; nullptr: none.
 const Disk* held_disk(const View& view);
 
 // --- The machine -----------------------------------------------------------------------------------------------------

@@ -116,6 +116,31 @@ TEST(Holder, OneMachineAtATime) {
     );
 }
 
+// hotplug/R-10: of a running machine only the pods say what it has, and its spec may have dropped it.
+TEST(Holder, R10_PodsThatStillMentionTheClaim) {
+    const api::PersistentVolumeClaim one = claim("c", "Bound");
+    const api::VirtualMachineInstance older = user("a", kNow - 1s);
+    const api::VirtualMachineInstance self = user("b", kNow);
+    api::VirtualMachineInstance unplugging = older;
+    unplugging.spec.volumes.clear();
+    const std::vector<Contender> by_pod = {
+        {&unplugging, true },
+        {&self,       false}
+    };
+    EXPECT_EQ(holder_of(self, one, by_pod), "default/a");
+    const std::vector<Contender> both = {
+        {&older, true},
+        {&self,  true}
+    };
+    EXPECT_EQ(holder_of(self, one, both), "default/a");
+    EXPECT_EQ(holder_of(older, one, both), "") << "one of two must go on";
+    const std::vector<Contender> mine = {
+        {&older, false},
+        {&self,  true }
+    };
+    EXPECT_EQ(holder_of(self, one, mine), "") << "what it has it keeps";
+}
+
 TEST(Holder, SharedClaimsAndReaders) {
     api::PersistentVolumeClaim shared = claim("c", "Bound");
     shared.spec.access_modes = {"ReadWriteMany"};

@@ -21,7 +21,6 @@ struct View {
     const api::VirtualMachineInstance* vmi = nullptr;
     std::vector<Disk> disks;                              ///< in order of spec.volumes
     std::vector<const api::Pod*> pods;                    ///< controlled by the VMI, in order of name
-    std::vector<const api::Pod*> pods_of_launcher;        ///< temporary pods controlled by its launcher pod
     const api::PersistentVolumeClaim* backend = nullptr;  ///< labelled persistent-state-for=<vmi>
     bool has_vm = false;                                  ///< the VM that controls it exists, with that UID
     const api::CdiConfig* cdi_config = nullptr;           ///< nullptr: none

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "controllers/datavolume.hpp"
+#include "controllers/hotplug_attach.hpp"
 #include "controllers/hotplug_template.hpp"
 #include "controllers/placement.hpp"
 #include "roles/up/streams.hpp"
@@ -106,6 +107,7 @@ void Cluster::add_controllers() {
     placement::Config config = placement::solo_config();
     controllers::add_vm_controller(*engine_, config);
     controllers::add_vmi_controller(*engine_, config);
+    controllers::add_hotplug_attach_controller(*engine_, config);
     controllers::add_hotplug_template_controller(*engine_);
     controllers::add_datavolume_controllers(*engine_);
     solo::add_scheduler(*engine_);
