@@ -85,11 +85,11 @@ void Launcher::take_over(const json::Value& document, std::vector<agent::VolumeP
         cools_until_.reset();
         if (!was_started_) error_.clear();
     }
-    plugs_.try_again();
+    plugs_.wishes_changed();
 }
 
 void Launcher::look_again() {
-    plugs_.try_again();
+    plugs_.files_changed();
     news_.notify();
 }
 

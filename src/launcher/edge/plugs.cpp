@@ -57,7 +57,7 @@ void Plugs::pass(
     std::erase_if(calls_, [](const auto& entry) { return entry.second.state == Call::seen; });
     if (live.disks != last_live_) {
         last_live_ = live.disks;
-        try_again();  // a target or a port may be free
+        wishes_changed();  // a target or a port may be free
     }
     Places places;
     for (const auto& [name, call] : calls_) places[name] = call.target;
@@ -74,6 +74,17 @@ void Plugs::pass(
     view.now = parts_.clock.now();
     PlugPlan plan = plan_plugs(view);
 
+    for (const auto& [name, rule] : plan.rules) {
+        if (last_rules_[name] == rule) continue;
+        parts_.log.info(
+            "disk decided",
+            {
+                {"disk", name             },
+                {"rule", std::string(rule)}
+        }
+        );
+    }
+    last_rules_ = std::move(plan.rules);
     remember(std::move(plan.memory));
     failures_ = std::move(plan.failures);
     detaching_ = std::move(plan.detaching);
@@ -91,11 +102,17 @@ void Plugs::pass(
 
 void Plugs::only_look(const LiveDomain& live) {
     detaching_.clear();
-    for (const auto& [name, asked] : memory_.asked) detaching_.push_back({name, asked.since, asked.requests});
+    for (const LiveDisk& disk : live.disks) {
+        const auto asked = memory_.asked.find(disk.name);
+        if (asked != memory_.asked.end())
+            detaching_.push_back({disk.name, asked->second.since, asked->second.requests});
+    }
     begin_sizes(live);
 }
 
-void Plugs::try_again() {
+void Plugs::files_changed() { unready_.clear(); }
+
+void Plugs::wishes_changed() {
     unready_.clear();
     for (auto& [name, failure] : failures_) failure.again_at = {};
 }

@@ -37,8 +37,11 @@ public:
     );
     /// The same before the node has said what is wanted: nothing is begun.
     void only_look(const LiveDomain& live);
-    /// Files, mounts or wishes changed: what was not ready or failed may be tried at once.
-    void try_again();
+    /// Files or mounts changed: what was not ready is looked at again. What failed is not: to look at a file is an
+    /// event of its folder too.
+    void files_changed();
+    /// What is wanted changed: what failed is tried at once.
+    void wishes_changed();
 
     /// Plugged volumes that must stay in place: those that the guest may be given, and those in the hands of a call.
     [[nodiscard]] std::vector<std::string> told(const std::vector<agent::VolumePath>& volumes) const;
@@ -67,6 +70,7 @@ private:
     };
     std::map<std::string, Call> calls_;  ///< by disk, until a look that began after the call's end
     std::vector<LiveDisk> last_live_;
+    std::map<std::string, std::string_view> last_rules_;
     std::vector<agent::Detaching> detaching_;
     std::vector<agent::DiskError> errors_;
     std::vector<agent::DiskReport> sizes_;

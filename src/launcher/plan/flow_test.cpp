@@ -195,6 +195,7 @@ TEST(Live, ReadsWhatLibvirtWrites) {
       <alias name='ua-root'/>
     </disk>
     <disk type='file' device='cdrom'>
+      <source index='5'/>
       <target dev='sda' bus='sata'/>
       <readonly/>
       <alias name='ua-drive'/>

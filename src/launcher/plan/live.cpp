@@ -35,8 +35,8 @@ LiveDomain read_live(std::string_view xml) {
         LiveDisk one;
         // The backing files that follow have sources of their own.
         const std::string_view own = disk.substr(0, disk.find("<backingStore"));
-        one.has_medium = own.find("<source ") != own.npos;
         one.path = attribute(own, "source", own.find(" file='") == own.npos ? "dev" : "file");
+        one.has_medium = !one.path.empty();  // an ejected one leaves a source with a number only
         std::size_t start = 0;
         const std::string opening = " " + std::string(between(disk, start, "", ">"));
         start = 0;
