@@ -149,7 +149,16 @@ std::vector<DeviceRule> default_device_rules() {
         {.type = 'c', .read = false, .write = false},
     };
     // null, zero, full, random, urandom, tty, console, ptmx
-    for (const auto& [major, minor] : {std::pair{1U, 3U}, {1U, 5U}, {1U, 7U}, {1U, 8U}, {1U, 9U}, {5U, 0U}, {5U, 1U}, {5U, 2U}})
+    for (const auto& [major, minor] : {
+             std::pair{1U, 3U},
+             {1U, 5U},
+             {1U, 7U},
+             {1U, 8U},
+             {1U, 9U},
+             {5U, 0U},
+             {5U, 1U},
+             {5U, 2U}
+    })
         out.push_back({.type = 'c', .major = major, .minor = minor});
     out.push_back({.type = 'c', .major = 136});  // pts
     return out;

@@ -1,4 +1,5 @@
-// Plugs on this machine: a pod as kubelet runs it for claims, a pod like a launcher's, and real mounts, nodes and rules.
+// Plugs on this machine: a pod as kubelet runs it for claims, a pod like a launcher's, and real mounts, nodes and
+// rules.
 #include "node/edge/linux_plugs.hpp"
 
 #include <fcntl.h>
@@ -77,8 +78,7 @@ protected:
 
     /// The pod that kubelet runs for both claims, as hotplug.md 6.1 writes it.
     void start_attachment_pod() {
-        ContainerSpec spec =
-            container(attachment_pod_, "hotplug-disk", "/usr/bin/container-disk --copy-path /path/hp");
+        ContainerSpec spec = container(attachment_pod_, "hotplug-disk", "/usr/bin/container-disk --copy-path /path/hp");
         spec.mounts = {
             {.host_path = attachment_dir_, .container_path = "/path", .follows_host = true},
             {.host_path = files_, .container_path = "/hotplug/data"}
@@ -108,8 +108,8 @@ protected:
     /// What a command prints that sees the launcher's files and is held by its device rules.
     std::string in_launcher(const std::string& command) {
         const std::string group = "/sys/fs/cgroup/devices" + data_->paths().cgroup() + "/" + pod_.value + "/compute";
-        const std::string line = "echo $$ >" + group + "/cgroup.procs; cd /proc/" + std::to_string(find("compute")->pid) +
-                                 "/root/run/kubevirt/hotplug-disks; " + command;
+        const std::string line = "echo $$ >" + group + "/cgroup.procs; cd /proc/" +
+                                 std::to_string(find("compute")->pid) + "/root/run/kubevirt/hotplug-disks; " + command;
         FILE* const out = ::popen(line.c_str(), "re");
         std::string text;
         char buffer[512];
@@ -269,7 +269,8 @@ TEST_F(LinuxPlugsHost, UnifiedGroupsHaveOneProgramThatIsReplacedWhole) {
     const DeviceRule second = node("second", third_);
     // "first second null", those that a process of the group can read
     const auto readable = [&] {
-        std::string script = "echo $$ >" + group + "/cgroup.procs; cd " + path_ + "; for d in first second /dev/null; do " +
+        std::string script = "echo $$ >" + group + "/cgroup.procs; cd " + path_ +
+                             "; for d in first second /dev/null; do " +
                              "dd if=$d bs=1 count=1 >/dev/null 2>&1 && printf '%s ' $d; done";
         FILE* const out = ::popen(script.c_str(), "re");
         char line[128] = {};
@@ -460,7 +461,8 @@ TEST_F(LinuxPlugsHost, H88_KilledBeforeEachAct) {
             TaskGroup group(own.get_executor());
             std::optional<Result<void>> done;
             group.spawn(
-                "call", solo::keep_result(is_plug ? plugs.plug(host_, subject) : plugs.unplug(host_, subject.volume), done)
+                "call",
+                solo::keep_result(is_plug ? plugs.plug(host_, subject) : plugs.unplug(host_, subject.volume), done)
             );
             own.run();
             ::_exit(done && *done ? 0 : 1);

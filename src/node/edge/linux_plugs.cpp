@@ -123,7 +123,7 @@ private:
     [[nodiscard]] bool is_here(const PlugEntry& entry) const { return entry.target == target_of(entry.plug); }
     [[nodiscard]] std::string group() const { return dirs_.cgroup + "/" + host_.launcher_pod.value + "/compute"; }
 
-    // --- the record ----------------------------------------------------------------------------------------------------
+    // --- the record ---
 
     Result<PlugRecord> read() {
         const Result<std::string> text = solo::read_file(record_path());
@@ -237,7 +237,7 @@ private:
         return out;
     }
 
-    // --- the kernel ----------------------------------------------------------------------------------------------------
+    // --- the kernel ---
 
     bool is_in_place(const PlugRecord& record, const PlugEntry& entry) {
         if (record.boot != boot_) return false;
@@ -281,7 +281,8 @@ private:
             return fail_volume(plug, "make its device node", errno);
         const Fd node(::openat(folder.get(), plug.volume.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
         struct stat status{};
-        if (!node.is_open() || ::fstat(node.get(), &status) != 0) return fail_volume(plug, "open its device node", errno);
+        if (!node.is_open() || ::fstat(node.get(), &status) != 0)
+            return fail_volume(plug, "open its device node", errno);
         if (!S_ISBLK(status.st_mode)) return replaced(plug);
         if (status.st_rdev != source.device) return taken(plug);
         TRY(const std::vector<dev_t> plugged, devices_without(""));

@@ -70,7 +70,9 @@ Result<PlugRecord> parse_record(std::string_view text) {
     const json::Value* const entries = json::find(value, "/mountTargetEntries");
     if (checksum != checksum_of(value) || entries == nullptr || !entries->is_array())
         return fail(ErrorKind::invalid, "the record of plugged volumes is damaged");
-    PlugRecord out{.host = {uid_at(value, "/vmiUID"), uid_at(value, "/podUID")}};
+    PlugRecord out{
+        .host = {uid_at(value, "/vmiUID"), uid_at(value, "/podUID")}
+    };
     out.boot = json::text_at(value, "/bootID");
     for (const json::Value& entry : entries->get_array()) out.entries.push_back(parse_entry(entry));
     return out;

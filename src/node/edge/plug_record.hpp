@@ -9,8 +9,8 @@
 namespace berth::node {
 
 struct PlugEntry {
-    Plug plug;             ///< `in_place` is not recorded: only the kernel knows
-    std::string target;    ///< absolute path of the file or node
+    Plug plug;                 ///< `in_place` is not recorded: only the kernel knows
+    std::string target;        ///< absolute path of the file or node
     std::uint64_t device = 0;  ///< of a block plug: its rdev; of a file: the file system it lies on
     std::uint64_t inode = 0;   ///< of a file
     bool operator==(const PlugEntry&) const = default;

@@ -42,7 +42,8 @@ Result<int> process_of(const Fd& folder, const Uid& pod) {
     const std::string path = "/proc/self/fd/" + std::to_string(file.get());
     std::memcpy(address.sun_path, path.c_str(), path.size());
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-        if (errno == ECONNREFUSED || errno == EAGAIN) return fail(ErrorKind::unavailable, "the attachment pod does not listen yet");
+        if (errno == ECONNREFUSED || errno == EAGAIN)
+            return fail(ErrorKind::unavailable, "the attachment pod does not listen yet");
         return fail_errno("connect to the attachment pod", errno);
     }
     ucred peer{};
@@ -135,8 +136,8 @@ std::vector<std::string> host_paths(
     std::vector<const MountPoint*> found;
     for (const MountPoint& mount : own) {
         if (mount.device != there.device || !is_below(there.root, mount.root)) continue;
-        const bool is_of_another_pod = is_below(mount.path, pods) && !is_below(mount.path, pods + "/" + pod.value) &&
-                                       mount.path != pods;
+        const bool is_of_another_pod =
+            is_below(mount.path, pods) && !is_below(mount.path, pods + "/" + pod.value) && mount.path != pods;
         // The same export of a server may be mounted from different paths of it.
         const bool is_another_share = mount.fs_type.starts_with("nfs") && mount.source != there.source;
         if (!is_of_another_pod && !is_another_share) found.push_back(&mount);

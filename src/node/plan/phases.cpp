@@ -11,11 +11,11 @@ using Status = api::VmVolumeStatus;
 /// What is known of one volume that was or is plugged.
 struct Facts {
     const Status& status;
-    bool is_wanted = false;                      ///< in the spec, on the claim that the plug or the status is about
-    bool is_plugged = false;                     ///< there is a plug, in place or only recorded, or one is being made
-    bool is_mounted = false;                     ///< in place
-    bool is_live = false;                        ///< the guest has it
-    const agent::Detaching* detaching = nullptr; ///< the guest was asked to let go
+    bool is_wanted = false;                       ///< in the spec, on the claim that the plug or the status is about
+    bool is_plugged = false;                      ///< there is a plug, in place or only recorded, or one is being made
+    bool is_mounted = false;                      ///< in place
+    bool is_live = false;                         ///< the guest has it
+    const agent::Detaching* detaching = nullptr;  ///< the guest was asked to let go
 
     [[nodiscard]] bool is_in(std::initializer_list<std::string_view> phases) const {
         return contains(phases, std::string_view(status.phase));
@@ -54,7 +54,8 @@ Facts facts_of(const View& view, const Status& status) {
     return out;
 }
 
-// --- the lines of 9.0 that the node writes, in order --------------------------------------------------------------------
+// --- the lines of 9.0 that the node writes, in order
+// --------------------------------------------------------------------
 
 bool waits_for_guest(const Facts& facts) { return facts.is_live && !facts.is_wanted && facts.detaching != nullptr; }
 // Removed, and the guest is about to be asked: what the status says stays true until there is an answer.
@@ -69,9 +70,10 @@ bool has_gone(const Facts& facts) {
 
 Phase detach_pending(const Facts& facts) {
     return {
-        "Ready", "DetachPending",
-        "waiting for the guest to release " + facts.status.name + " since " + to_rfc3339(facts.detaching->since) + ", " +
-            std::to_string(facts.detaching->requests) + " requests"
+        "Ready",
+        "DetachPending",
+        "waiting for the guest to release " + facts.status.name + " since " + to_rfc3339(facts.detaching->since) +
+            ", " + std::to_string(facts.detaching->requests) + " requests"
     };
 }
 Phase ready(const Facts& facts) {
@@ -79,13 +81,13 @@ Phase ready(const Facts& facts) {
 }
 Phase mounted(const Facts& facts) {
     return {
-        "MountedToPod", "VolumeMountedToPod",
-        "Volume " + facts.status.name + " has been mounted in virt-launcher pod"
+        "MountedToPod", "VolumeMountedToPod", "Volume " + facts.status.name + " has been mounted in virt-launcher pod"
     };
 }
 Phase unmounted(const Facts& facts) {
     return {
-        "UnMountedFromPod", "VolumeUnMountedFromPod",
+        "UnMountedFromPod",
+        "VolumeUnMountedFromPod",
         "Volume " + facts.status.name + " has been unmounted from virt-launcher pod"
     };
 }
@@ -104,7 +106,8 @@ void take_over_disks(const View& view, api::VmiStatus& status) {
         auto it = std::ranges::find(status.volume_status, disk.name, &Status::name);
         if (it == status.volume_status.end()) {
             const api::VmVolume* volume = volume_of(view, disk.name);
-            // The entries of plugged volumes are the controller's: one without `hotplugVolume` would be a permanent one.
+            // The entries of plugged volumes are the controller's: one without `hotplugVolume` would be a permanent
+            // one.
             if (volume == nullptr || volume->is_hotpluggable()) continue;
             it = status.volume_status.insert(it, Status{.name = disk.name});
         }

@@ -71,7 +71,8 @@ api::Effect effect(const View& view, std::string verb, json::Object args) {
 
 api::Effect plug_effect(const View& view, const Plug& plug) {
     return effect(
-        view, "plug volume",
+        view,
+        "plug volume",
         {
             {"volume",        plug.volume              },
             {"claim",         plug.claim.value         },
@@ -110,7 +111,13 @@ void add_unplugs(const View& view, api::Plan& plan) {
     for (const Plug& plug : *view.hotplug.plugs) {
         if (is_wanted(view, plug) || !is_let_go(view, plug.volume)) continue;
         if (!may_try(view, plug.volume, plan)) continue;
-        plan.add(effect(view, "unplug volume", {{"volume", plug.volume}}));
+        plan.add(effect(
+            view,
+            "unplug volume",
+            {
+                {"volume", plug.volume}
+        }
+        ));
     }
 }
 

@@ -8,9 +8,9 @@
 namespace berth::node {
 
 struct RecordsView {
-    api::Key key;                                  ///< the node
-    std::optional<std::vector<PlugHost>> recorded; ///< none: not looked yet
-    std::vector<PlugHost> living;                  ///< machines with a launcher pod on this node
+    api::Key key;                                   ///< the node
+    std::optional<std::vector<PlugHost>> recorded;  ///< none: not looked yet
+    std::vector<PlugHost> living;                   ///< machines with a launcher pod on this node
 };
 
 api::Plan clean_records(const RecordsView& view);

@@ -30,12 +30,15 @@ Task<Result<std::vector<node::Plug>>> SimPlugs::look(node::PlugHost host) {
 
 Task<Result<void>> SimPlugs::plug(node::PlugHost host, node::Plug wanted) {
     if (const auto it = slow.find(wanted.volume); it != slow.end()) co_await machines_.clock.sleep_for(it->second);
-    if (!node_.pod_dirs().contains(host.launcher_pod)) co_return fail(ErrorKind::unavailable, "the launcher pod has no folder");
+    if (!node_.pod_dirs().contains(host.launcher_pod))
+        co_return fail(ErrorKind::unavailable, "the launcher pod has no folder");
     for (const auto& [pod, other] : hosts_) {
         if (other.vmi == host.vmi || wanted.shared) continue;
         for (const auto& [volume, entry] : other.entries) {
             if (entry.plug.claim == wanted.claim) {
-                co_return fail(ErrorKind::conflict, "another machine of this node has the claim of volume " + wanted.volume);
+                co_return fail(
+                    ErrorKind::conflict, "another machine of this node has the claim of volume " + wanted.volume
+                );
             }
         }
     }
@@ -51,13 +54,15 @@ Task<Result<void>> SimPlugs::plug(node::PlugHost host, node::Plug wanted) {
         co_return fail(ErrorKind::unavailable, "the attachment pod does not answer yet");
     }
     const std::string pv = node_.volume_name(source_of(*pod.spec, wanted));
-    if (pv.empty()) co_return fail(ErrorKind::unavailable, "the attachment pod does not show volume " + wanted.volume + " yet");
+    if (pv.empty())
+        co_return fail(ErrorKind::unavailable, "the attachment pod does not show volume " + wanted.volume + " yet");
     if (!wanted.block && without_image.contains(wanted.volume)) {
         co_return fail(ErrorKind::not_found, "the claim of volume " + wanted.volume + " holds no disk.img");
     }
     wanted.in_place = !failing_plug.contains(wanted.volume);
     entries[wanted.volume] = {wanted, pv};
-    if (!wanted.in_place) co_return fail(ErrorKind::io, "volume " + wanted.volume + " cannot be mounted: Input/output error");
+    if (!wanted.in_place)
+        co_return fail(ErrorKind::io, "volume " + wanted.volume + " cannot be mounted: Input/output error");
     machines_.volumes[pv].writers.insert(writer_of(host.launcher_pod, wanted.volume));
     machines_.note("plug " + wanted.volume);
     co_return Result<void>();
