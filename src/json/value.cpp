@@ -1,5 +1,8 @@
 #include "json/value.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -71,6 +74,15 @@ void print_indented(const Value& value, std::string& out, int depth) {
     }
 }
 
+// A number too large for a double is read as infinity, which no JSON text can say: it would not read back.
+bool is_finite(const Value& value) {
+    if (const double* number = value.if_double()) return std::isfinite(*number);
+    if (const Array* array = value.if_array()) return std::ranges::all_of(*array, is_finite);
+    if (const Object* object = value.if_object())
+        return std::ranges::all_of(*object, [](const auto& member) { return is_finite(member.value()); });
+    return true;
+}
+
 }  // namespace
 
 Result<Value> parse(std::string_view text) {
@@ -79,6 +91,7 @@ Result<Value> parse(std::string_view text) {
     options.max_depth = kMaxDepth;
     Value value = boost::json::parse(text, error, {}, options);
     if (error) return fail(ErrorKind::invalid, "json parse error: " + error.message());
+    if (!is_finite(value)) return fail(ErrorKind::invalid, "json parse error: a number is out of range");
     return value;
 }
 

@@ -41,6 +41,7 @@ TEST(Json, MergePatchTurnsOneIntoTheOther) {
 TEST(Json, RefusesBrokenText) {
     EXPECT_FALSE(parse("{"));
     EXPECT_FALSE(parse(std::string(2000, '[')));
+    EXPECT_FALSE(parse(R"({"a":[63E266266]})")) << "found by fuzzing: it printed as 1e99999 and did not read back";
 }
 
 }  // namespace
