@@ -84,6 +84,7 @@ void World::kill(const std::string& role) {
     Role* const dying = it->second.get();
     CHECK(until([&] { return dying->group.size() == 0; }, std::chrono::seconds(1)));
     roles_.erase(it);
+    if (const auto node = nodes_.find(role); node != nodes_.end()) node->second->abandon_starts();
 }
 
 void World::suspend_datavolumes() {

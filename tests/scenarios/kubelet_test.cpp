@@ -59,6 +59,20 @@ TEST(Nodes, K93_GracePeriod) {
     EXPECT_TRUE(world.is_gone("p", 5s)) << "it ends on TERM, nobody waits for the whole period";
 }
 
+// The container's start has several steps, and nobody else goes on with them.
+TEST(Nodes, KilledWhileAContainerIsOnItsWayUp) {
+    Nodes world;
+    ASSERT_TRUE(world.create(pod_on_n1("p", "")));
+    ASSERT_TRUE(world.until([&] { return world.starts("p/main") == 1; }));
+    world.kill("n1");
+    world.run_for(10s);
+    ASSERT_EQ(world.pod("p"), "Pending") << "nobody brings it up";
+    world.start("n1");
+    EXPECT_TRUE(world.reaches("p", "Running"));
+    EXPECT_EQ(world.starts("p/main"), 2);
+    EXPECT_EQ(world.pod("p", "/status/containerStatuses/0/restartCount"), "0") << "it had never run";
+}
+
 TEST(Nodes, R27_ForceDeletedPodIsCleanedUp) {
     Nodes world;
     ASSERT_TRUE(world.create(pod_on_n1("p", "")));

@@ -27,6 +27,7 @@ struct Node::Process {
     std::string id;
     std::string message;
     std::optional<int> killed_with;
+    bool is_abandoned = false;
     Notify wake;
 };
 
@@ -84,8 +85,16 @@ Task<Result<void>> Node::start(solo::ContainerSpec spec) {
     co_return Result<void>();
 }
 
+void Node::abandon_starts() {
+    for (const auto& [id, process] : processes_) {
+        const auto info = infos_.find(id);
+        if (info != infos_.end() && info->second.phase == solo::ContainerPhase::created) process->is_abandoned = true;
+    }
+}
+
 Task<void> Node::run(std::shared_ptr<Process> process) {
     co_await machines_.clock.sleep_for(kContainerStart);
+    if (process->is_abandoned) co_return;
     solo::ContainerInfo& info = infos_[process->id];
     info.phase = solo::ContainerPhase::running;
     info.started_at = machines_.clock.now();

@@ -149,6 +149,9 @@ public:
     Node(Machines& machines, std::string name);
     ~Node() override;
 
+    /// Who brings containers up is killed: those on their way stay where they are.
+    void abandon_starts();
+
     // Runtime
     Task<Result<void>> resolve_image(std::string image) override;
     Task<Result<void>> start(solo::ContainerSpec spec) override;

@@ -167,6 +167,16 @@ Kubelet::~Kubelet() { state_->enqueue = {}; }  // the machine may outlive us and
 Task<Result<void>> Kubelet::recover() {
     State& s = *state_;
     CO_TRY_DO(co_await s.look());
+    // A container on its way up is somebody's work, and whose work this was is dead. It has never run: it goes, and the
+    // rules start it as if it had never been.
+    std::vector<std::string> orphans;
+    for (const auto& [uid, infos] : s.containers) {
+        for (const ContainerInfo& info : infos) {
+            if (info.phase == ContainerPhase::created) orphans.push_back(info.id);
+        }
+    }
+    for (const std::string& id : orphans) CO_TRY_DO(co_await s.runtime.remove(id));
+    if (!orphans.empty()) CO_TRY_DO(co_await s.look());
     const Result<std::vector<Uid>> dirs = co_await s.volumes.list_pods();
     if (!dirs) co_return std::unexpected(dirs.error());
     for (const Uid& uid : *dirs) s.remember(uid, {&api::kPod, "", uid.value}).has_directory = true;
