@@ -60,11 +60,14 @@ struct UnixStream::Socket {
     explicit Socket(Protocol::socket s) : socket(std::move(s)) {
         ucred who{};
         socklen_t length = sizeof who;
-        if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &length) == 0) peer = who.uid;
+        if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &length) != 0) return;
+        peer = who.uid;
+        peer_pid = who.pid;
     }
 
     Protocol::socket socket;
     uid_t peer = static_cast<uid_t>(-1);
+    pid_t peer_pid = 0;
     std::string unread;
     std::deque<std::string> outgoing;
     bool is_writing = false;
@@ -83,6 +86,7 @@ UnixStream::UnixStream(std::shared_ptr<Socket> socket) : socket_(std::move(socke
 UnixStream::~UnixStream() { socket_->close(); }
 
 uid_t UnixStream::peer_uid() const { return socket_->peer; }
+pid_t UnixStream::peer_pid() const { return socket_->peer_pid; }
 
 void UnixStream::close() { socket_->close(); }
 

@@ -29,6 +29,7 @@ public:
 
     /// Who is on the other side, as the kernel saw it when the connection (for a listener: its socket) was made.
     [[nodiscard]] uid_t peer_uid() const;
+    [[nodiscard]] pid_t peer_pid() const;
 
     /// What has come, at most 64 KiB; none at the end.
     Task<std::optional<std::string>> read();

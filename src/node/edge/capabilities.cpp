@@ -71,11 +71,13 @@ Result<int> harvest_capabilities(pid_t pid, const std::string& folder) {
         );
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(inside.release()), ::closedir);
     if (!entries) return fail(ErrorKind::io, "list the pod's capability files: " + std::string(std::strerror(errno)));
+    const Fd seeds(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     int count = 0;
     for (const dirent* entry = ::readdir(entries.get()); entry != nullptr; entry = ::readdir(entries.get())) {
         const std::string target = folder + "/" + entry->d_name;
-        if (!is_capability_file(entry->d_name) || ::access(target.c_str(), F_OK) == 0) continue;
+        if (!is_capability_file(entry->d_name)) continue;
         TRY(const std::string text, read_small(::dirfd(entries.get()), entry->d_name));
+        if (const auto there = read_small(seeds.get(), entry->d_name); there && *there == text) continue;
         TRY_DO(write_new(target, text));
         ++count;
     }

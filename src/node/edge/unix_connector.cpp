@@ -20,7 +20,8 @@ Result<void> check_peer(const agent::UnixStream& stream) {
 
 class UnixLink final : public agent::Link {
 public:
-    explicit UnixLink(std::unique_ptr<agent::UnixStream> stream) : stream_(std::move(stream)) {}
+    UnixLink(std::unique_ptr<agent::UnixStream> stream, UnixConnector::OnRunning on_running)
+        : stream_(std::move(stream)), on_running_(std::move(on_running)) {}
 
     Task<std::optional<agent::Report>> next() override {
         const std::shared_ptr<agent::UnixStream> stream = stream_;
@@ -30,6 +31,10 @@ public:
         if (!parsed) co_return std::nullopt;
         Result<agent::Report> report = agent::report_from(*parsed);
         if (!report) co_return std::nullopt;
+        if (report->state == "running" && on_running_) {
+            const UnixConnector::OnRunning tell = std::exchange(on_running_, {});
+            co_await tell(stream->peer_pid());
+        }
         co_return *std::move(report);
     }
 
@@ -58,6 +63,7 @@ public:
 
 private:
     std::shared_ptr<agent::UnixStream> stream_;
+    UnixConnector::OnRunning on_running_;
 };
 
 class ConsoleDuplex final : public kube::Duplex {
@@ -76,7 +82,7 @@ Task<Result<std::unique_ptr<agent::Link>>> UnixConnector::connect(Uid pod) {
     std::string path = socket_of_(pod);
     CO_TRY(std::unique_ptr<agent::UnixStream> stream, co_await agent::UnixStream::connect(std::move(path)));
     CO_TRY_DO(check_peer(*stream));
-    auto link = std::make_unique<UnixLink>(std::move(stream));
+    auto link = std::make_unique<UnixLink>(std::move(stream), on_running_);
     json::Object hello;
     hello["podUid"] = pod.value;
     const Result<void> sent = co_await link->send("hello", std::move(hello));

@@ -6,6 +6,7 @@
 #include "controllers/hotplug_attach.hpp"
 #include "controllers/hotplug_template.hpp"
 #include "controllers/placement.hpp"
+#include "node/edge/capabilities.hpp"
 #include "roles/up/streams.hpp"
 #include "solo/admission/admission.hpp"
 #include "solo/controllers/housekeeping.hpp"
@@ -103,6 +104,14 @@ Task<Result<void>> Cluster::seed_nodes() {
     co_return Result<void>();
 }
 
+// Once in a life of this process: later pods read what the first one's libvirt had to find out.
+Task<void> Cluster::keep_capabilities(pid_t launcher) {
+    if (std::exchange(keeps_capabilities_, true)) co_return;
+    auto work = [launcher, folder = data_.paths().capabilities()] { return node::harvest_capabilities(launcher, folder); };
+    const Result<int> kept = co_await blocking(blocking_, std::move(work));
+    if (!kept) log_.debug("the pod's QEMU capabilities are not kept", {{"error", kept.error().message}});
+}
+
 void Cluster::add_controllers() {
     placement::Config config = placement::solo_config();
     controllers::add_vm_controller(*engine_, config);
@@ -132,11 +141,14 @@ Task<Result<void>> Cluster::start_nodes() {
     const solo::DataPaths paths = data_.paths();
     for (const auto& node : nodes_) {
         const std::string name = node->name;
-        CO_TRY(node->runtime, solo::CrunRuntime::open(executor_, {blocking_, clock_, log_, *images_}, data_, NodeName{name}));
+        CO_TRY(
+            node->runtime,
+            solo::CrunRuntime::open(executor_, {blocking_, clock_, log_, *images_, options_.accelerator}, data_, NodeName{name})
+        );
         node->volumes = std::make_unique<solo::LinuxVolumes>(blocking_, paths, NodeName{name});
         node->connector = std::make_unique<node::UnixConnector>([paths, name](const Uid& pod) {
             return socket_dir(paths, name, pod) + std::string(node::kLinkSocketName);
-        });
+        }, [this](pid_t launcher) { return keep_capabilities(launcher); });
         node->plugs = std::make_unique<node::LinuxPlugs>(
             blocking_, node::PlugDirs{paths.node(NodeName{name}).pods(), paths.node(NodeName{name}).plugs(), paths.cgroup()}
         );

@@ -52,6 +52,7 @@ private:
     Task<Result<void>> seed_nodes();
     Task<Result<void>> put_if_absent(json::Value document);
     Task<Result<void>> start_nodes();
+    Task<void> keep_capabilities(pid_t launcher);
     void add_controllers();
 
     Executor executor_;
@@ -62,6 +63,7 @@ private:
     SystemClock clock_;
     SystemEntropy entropy_;
     std::string ca_;
+    bool keeps_capabilities_ = false;
     std::unique_ptr<store::Log> log_file_;
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<Streams> streams_;

@@ -34,21 +34,14 @@ MachineSize machine_size(const std::string& data_dir) {
     return size;
 }
 
-Accelerator choose_accelerator(const std::string& wish) {
-    if (wish == "kvm") return {true, "asked for"};
-    if (wish == "tcg") return {false, "asked for"};
-    std::ifstream file("/proc/cpuinfo");
-    bool has_flag = false;
-    for (std::string line; std::getline(file, line) && !has_flag;) {
-        if (!line.starts_with("flags")) continue;
-        line += ' ';
-        has_flag = line.find(" vmx ") != std::string::npos || line.find(" svm ") != std::string::npos;
-    }
-    if (!has_flag) return {false, "the processor shows neither vmx nor svm"};
+launcher::AcceleratorChoice accelerator_here(const std::string& wish) {
+    launcher::AcceleratorFacts facts{.wish = wish};
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    facts.has_virtualization = launcher::shows_virtualization(std::string(std::istreambuf_iterator<char>(cpuinfo), {}));
     const int device = ::open("/dev/kvm", O_RDWR | O_CLOEXEC);
-    if (device < 0) return {false, "/dev/kvm cannot be opened"};
-    ::close(device);
-    return {true, "the processor offers virtualization and /dev/kvm opens"};
+    facts.kvm_opens = device >= 0;
+    if (device >= 0) ::close(device);
+    return launcher::choose_accelerator(facts);
 }
 
 }  // namespace berth::roles

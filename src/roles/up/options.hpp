@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "launcher/plan/accelerator.hpp"
 
 namespace berth::roles {
 
@@ -33,11 +34,7 @@ struct MachineSize {
 };
 MachineSize machine_size(const std::string& data_dir);
 
-/// Why a guest runs with this accelerator: /dev/kvm alone proves nothing, the processor must offer virtualization too.
-struct Accelerator {
-    bool is_kvm = false;
-    std::string reason;
-};
-Accelerator choose_accelerator(const std::string& wish);
+/// What guests of this machine run on; `wish`: auto, kvm, tcg.
+launcher::AcceleratorChoice accelerator_here(const std::string& wish);
 
 }  // namespace berth::roles

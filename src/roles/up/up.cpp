@@ -109,8 +109,10 @@ int up(UpOptions options) {
     std::signal(SIGPIPE, SIG_IGN);
     ::umask(022);
     StderrLog log("up", options.is_verbose ? LogLevel::debug : LogLevel::warn);
-    const Accelerator accelerator = choose_accelerator(options.accelerator);
-    log.write(options.is_verbose ? LogLevel::info : LogLevel::debug, "accelerator chosen", {{"accelerator", accelerator.is_kvm ? "kvm" : "tcg"}, {"reason", accelerator.reason}});
+    const launcher::AcceleratorChoice accelerator = accelerator_here(options.accelerator);
+    // From here on it is what the nodes tell their launchers.
+    options.accelerator = launcher::to_string(accelerator.accelerator);
+    log.info("accelerator chosen", {{"accelerator", options.accelerator}, {"reason", accelerator.why}});
     Result<solo::DataDir> data = solo::DataDir::open(options.data_dir, "/proc/self/exe");
     if (!data) return complain(data.error().message);
     Running running;

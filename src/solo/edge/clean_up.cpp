@@ -107,6 +107,7 @@ Result<void> purge(const std::string& path, Duration grace) {
          {paths.nodes(),
           paths.image_cache(),
           paths.layer(),
+          paths.capabilities(),
           paths.programs(),
           paths.crun_state(),
           paths.sockets(),

@@ -94,6 +94,13 @@ Result<std::vector<DeviceNode>> devices_of(const ContainerSpec& spec) {
     return out;
 }
 
+/// The wish of a VM pod with the device that its guest runs on.
+ContainerSpec with_accelerator(const Machine& machine, ContainerSpec spec) {
+    if (is_vm_pod(spec) && machine.accelerator == "kvm")
+        spec.devices.push_back({.host_path = "/dev/kvm", .container_path = "/dev/kvm"});
+    return spec;
+}
+
 /// The wish with each sub path replaced by a bind of what it names.
 Result<ContainerSpec> with_sub_paths(const ContainerDir& dir, ContainerSpec spec) {
     int count = 0;
@@ -119,11 +126,13 @@ Result<void> write_bundle(
         .program = machine.program,
         .termination_file = dir.termination_file(),
         .etc_dir = dir.path() + "/etc",
+        .capability_seed = machine.paths.capabilities(),
+        .accelerator = machine.accelerator,
         .cgroup = machine.paths.cgroup() + "/" + spec.pod_uid.value + "/" + spec.name,
         .open_files_max = machine.open_files_max,
         .known_capabilities = machine.capabilities,
     };
-    TRY(bundle.devices, devices_of(spec));
+    TRY(bundle.devices, devices_of(with_accelerator(machine, wish)));
     return write_plain(dir.path() + "/config.json", json::print(oci_spec(wish, bundle)), 0600);
 }
 

@@ -13,6 +13,7 @@ struct Machine {
     std::string boot;
     std::int64_t open_files_max = 1024;
     std::vector<std::string> capabilities;
+    std::string accelerator;  ///< "kvm", "tcg": what VM pods are told; "" = they look themselves
 };
 
 /// Looks at this process and the machine.

@@ -48,6 +48,7 @@ Result<std::unique_ptr<CrunRuntime>> CrunRuntime::open(
     auto fixed = std::make_shared<Fixed>();
     TRY(fixed->conmon, Conmon::find(data.paths()));
     fixed->machine = this_machine(data);
+    fixed->machine.accelerator = parts.accelerator;
     fixed->node = data.paths().node(node);
     TRY_DO(make_dirs(fixed->node.pods(), 0711));
     TRY_DO(make_dirs(fixed->node.exits(), 0700));

@@ -31,6 +31,8 @@ struct DataPaths {
     [[nodiscard]] std::string images() const { return path + "/images"; }
     [[nodiscard]] std::string image_cache() const { return path + "/images-cache"; }
     [[nodiscard]] std::string layer() const { return path + "/layer"; }
+    /// What an earlier pod's libvirt found out about QEMU, for later pods to read (node/edge/capabilities.hpp).
+    [[nodiscard]] std::string capabilities() const { return path + "/capabilities"; }
     [[nodiscard]] std::string programs() const { return path + "/program"; }
     [[nodiscard]] std::string crun_state() const { return path + "/crun"; }
     [[nodiscard]] std::string sockets() const { return path + "/sock"; }

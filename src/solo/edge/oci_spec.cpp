@@ -50,7 +50,7 @@ json::Array kernel_mounts() {
     return out;
 }
 
-void add_userland(json::Array& out, const Bundle& bundle) {
+void add_userland(json::Array& out, const ContainerSpec& spec, const Bundle& bundle) {
     if (bundle.image.userland == Userland::own) {
         for (const char* file : {"hosts", "hostname", "resolv.conf"}) {
             if (bundle.etc_dir.empty()) break;
@@ -66,6 +66,14 @@ void add_userland(json::Array& out, const Bundle& bundle) {
         if (bundle.program.empty()) break;
         out.push_back(mount("/usr/bin/" + std::string(name), "bind", bundle.program, {"bind", "ro", "nosuid", "nodev"})
         );
+    }
+    if (is_vm_pod(spec) && !bundle.capability_seed.empty()) {
+        out.push_back(mount(
+            "/usr" + std::string(kCapabilitiesInUsr),
+            "bind",
+            bundle.capability_seed,
+            {"bind", "ro", "nosuid", "nodev", "noexec"}
+        ));
     }
     if (bundle.image.is_disk)
         out.push_back(mount("/disk", "bind", bundle.image.tree + "/disk", {"bind", "ro", "nosuid", "nodev", "noexec"}));
@@ -106,6 +114,7 @@ json::Array environment(const ContainerSpec& spec, const Bundle& bundle) {
         const std::size_t equals = line.find('=');
         if (equals != std::string::npos) set(line.substr(0, equals), line.substr(equals + 1));
     }
+    if (is_vm_pod(spec) && !bundle.accelerator.empty()) set("BERTH_ACCEL", bundle.accelerator);
     for (const auto& [name, value] : spec.env) set(name, value);
     json::Array lines;
     for (const auto& [name, value] : out) lines.emplace_back(name + "=" + value);
@@ -232,9 +241,13 @@ json::Object linux_part(const ContainerSpec& spec, const Bundle& bundle) {
 
 }  // namespace
 
+bool is_vm_pod(const ContainerSpec& spec) {
+    return !spec.argv.empty() && spec.argv.front() == "/usr/bin/virt-launcher-monitor";
+}
+
 json::Value oci_spec(const ContainerSpec& spec, const Bundle& bundle) {
     json::Array mounts = kernel_mounts();
-    add_userland(mounts, bundle);
+    add_userland(mounts, spec, bundle);
     add_volumes(mounts, spec, bundle);
 
     json::Object root;

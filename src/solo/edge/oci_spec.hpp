@@ -23,6 +23,9 @@ inline constexpr std::array<std::string_view, 7> kProgramNames = {
     "virt-cdi-uploadserver",
 };
 
+/// Below /usr: where a launcher looks for what earlier ones found out about QEMU.
+inline constexpr std::string_view kCapabilitiesInUsr = "/share/berth/capabilities";
+
 /// What a container's root file system is made of.
 enum class Userland {
     host_usr,  ///< the machine's /usr, read-only, with an /etc of our own and nothing else of the machine
@@ -56,11 +59,16 @@ struct Bundle {
     std::string program;           ///< the berth program, readable by all; "" = none
     std::string termination_file;  ///< bound over the container's termination message path
     std::string etc_dir;           ///< hosts, hostname and resolv.conf for an image with its own userland
+    std::string capability_seed;   ///< bound at /usr/share/berth/capabilities of a VM pod; "" = none
+    std::string accelerator;       ///< "kvm", "tcg": what a VM pod is told; "" = it looks itself
     std::string cgroup;            ///< "/berth-x2vq1/<pod>/<name>"
     std::vector<DeviceNode> devices;
     std::int64_t open_files_max = 1024;           ///< our own hard limit: nobody without CAP_SYS_RESOURCE gets more
     std::vector<std::string> known_capabilities;  ///< "CAP_…" that we may hand out
 };
+
+/// Whether the container runs a guest: its process 1 is the launcher's monitor.
+bool is_vm_pod(const ContainerSpec& spec);
 
 /// The whole config.json; root.path is "rootfs".
 json::Value oci_spec(const ContainerSpec& spec, const Bundle& bundle);

@@ -45,6 +45,23 @@ struct Row {
     std::string wanted;
 };
 
+// A guest's process 1 reads what earlier ones found out, and is told what to run on; nobody else is.
+TEST(OciSpec, VmPodsGetTheSeedAndTheAccelerator) {
+    Bundle with = bundle();
+    with.capability_seed = "/d/capabilities";
+    with.accelerator = "tcg";
+    const json::Value vm = oci_spec(wish(), with);
+    EXPECT_EQ(
+        mount_on(vm, "/usr/share/berth/capabilities"), R"("/d/capabilities"["bind","ro","nosuid","nodev","noexec"])"
+    );
+    EXPECT_NE(json::print(*json::find(vm, "/process/env")).find("BERTH_ACCEL=tcg"), std::string::npos);
+    ContainerSpec other = wish();
+    other.argv = {"sh"};
+    const json::Value shell = oci_spec(other, with);
+    EXPECT_EQ(mount_on(shell, "/usr/share/berth/capabilities"), "");
+    EXPECT_EQ(json::print(*json::find(shell, "/process/env")).find("BERTH_ACCEL"), std::string::npos);
+}
+
 TEST(OciSpec, Fields) {
     const Row rows[] = {
         {"user",                             [](ContainerSpec&,   Bundle&) {},                                         "/process/user",                R"({"uid":107,"gid":107,"additionalGids":[107]})"},
