@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def main() -> int:
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     programs = sorted(p for p in (ROOT / "build" / "release" / "bench").glob("*_bench") if wanted in p.name)
-    scripts = [p for p in [ROOT / "bench" / "hotplug.py"] if wanted in p.name]
+    scripts = [p for p in [ROOT / "bench" / "up.py", ROOT / "bench" / "hotplug.py"] if wanted in p.name]
     if not programs and not scripts:
         print("no benchmark of that name is built: ./dev bench builds them first")
         return 1
