@@ -80,7 +80,6 @@ Task<Result<void>> Node::start(solo::ContainerSpec spec) {
         .pod_uid = s.pod_uid, .name = s.name, .attempt = s.attempt, .id = id, .phase = solo::ContainerPhase::created
     };
     processes_[id] = process;
-    machines_.note("start " + name_ + " " + s.pod_name + "/" + s.name);
     group_.spawn("container", run(process));
     co_return Result<void>();
 }
@@ -95,6 +94,7 @@ void Node::abandon_starts() {
 Task<void> Node::run(std::shared_ptr<Process> process) {
     co_await machines_.clock.sleep_for(kContainerStart);
     if (process->is_abandoned) co_return;
+    machines_.note("start " + name_ + " " + process->spec.pod_name + "/" + process->spec.name);
     solo::ContainerInfo& info = infos_[process->id];
     info.phase = solo::ContainerPhase::running;
     info.started_at = machines_.clock.now();
