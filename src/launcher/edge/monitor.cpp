@@ -81,7 +81,8 @@ bool make_folders() {
 void copy_capabilities() {
     const char* from = std::getenv("BERTH_CAPABILITY_SEED");
     std::error_code error;
-    const auto options = std::filesystem::copy_options::skip_existing;
+    // Recursive, or else a folder is copied with no other option only.
+    const auto options = std::filesystem::copy_options::recursive | std::filesystem::copy_options::skip_existing;
     std::filesystem::copy(
         from != nullptr && *from != '\0' ? from : "/usr/share/berth/capabilities", kCapabilitiesDir, options, error
     );
