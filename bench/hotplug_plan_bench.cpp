@@ -20,7 +20,9 @@ void measure(const char* name, const SeenPlugs& seen) {
         intents += attach::plan(view).intents.size();
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
-    std::printf("%-40s %9.0f plans/s  %zu intents\n", name, rounds / seconds, intents / static_cast<std::size_t>(rounds));
+    std::printf(
+        "%-40s %9.0f plans/s  %zu intents\n", name, rounds / seconds, intents / static_cast<std::size_t>(rounds)
+    );
 }
 
 SeenPlugs ready(int volumes, int pods) {

@@ -6,7 +6,10 @@ namespace berth::controllers {
 namespace {
 
 const api::VirtualMachineInstance* find(
-    const kube::Cache<api::VirtualMachineInstance>& machines, const std::string& ns, const std::string& name, const Uid& uid
+    const kube::Cache<api::VirtualMachineInstance>& machines,
+    const std::string& ns,
+    const std::string& name,
+    const Uid& uid
 ) {
     const api::VirtualMachineInstance* machine = machines.get(ns, name);
     return machine != nullptr && machine->metadata.uid == uid ? machine : nullptr;
@@ -15,9 +18,7 @@ const api::VirtualMachineInstance* find(
 }  // namespace
 
 const api::VirtualMachineInstance* machine_of(
-    const api::Pod& pod,
-    const kube::Cache<api::Pod>& pods,
-    const kube::Cache<api::VirtualMachineInstance>& machines
+    const api::Pod& pod, const kube::Cache<api::Pod>& pods, const kube::Cache<api::VirtualMachineInstance>& machines
 ) {
     const std::string& ns = pod.metadata.ns;
     const api::OwnerReference* owner = pod.metadata.controller();

@@ -10,9 +10,7 @@ namespace berth::controllers {
 /// The machine behind a pod: its controller, or the controller of the launcher pod that owns it; when that launcher has
 /// left the cache, the machine that the pod's annotations name. nullptr: none.
 const api::VirtualMachineInstance* machine_of(
-    const api::Pod& pod,
-    const kube::Cache<api::Pod>& pods,
-    const kube::Cache<api::VirtualMachineInstance>& machines
+    const api::Pod& pod, const kube::Cache<api::Pod>& pods, const kube::Cache<api::VirtualMachineInstance>& machines
 );
 
 std::vector<placement::vmi::Contender> contenders_for(

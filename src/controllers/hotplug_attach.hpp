@@ -1,4 +1,5 @@
-// The controller that attaches and detaches the plugged volumes of running machines: what fills its view, what wakes it.
+// The controller that attaches and detaches the plugged volumes of running machines: what fills its view, what wakes
+// it.
 #pragma once
 
 #include "kube/engine.hpp"

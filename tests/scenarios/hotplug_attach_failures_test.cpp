@@ -34,7 +34,8 @@ public:
         if (in_place()[volume] != volume) return volume + " is not in the launcher's folder";
         if (!is_in_guest(volume)) return volume + " is not in the guest";
         const auto pods = attachment_pods();
-        const bool has_pod = std::ranges::any_of(pods, [&](const auto& pod) { return runs(*pod) && mentions(*pod, volume); });
+        const bool has_pod =
+            std::ranges::any_of(pods, [&](const auto& pod) { return runs(*pod) && mentions(*pod, volume); });
         return has_pod ? "" : volume + " has no pod";
     }
     void expect_plugged(const std::string& volume) {
@@ -131,7 +132,8 @@ TEST(HotplugSoak, WhatWasAskedLast) {
                 round.expect_gone(name);
             }
         }
-        EXPECT_TRUE(round.world.until([&] { return round.attachment_pods().size() == (asked.empty() ? 0U : 1U); }, 3min));
+        EXPECT_TRUE(round.world.until([&] { return round.attachment_pods().size() == (asked.empty() ? 0U : 1U); }, 3min)
+        );
         if (::testing::Test::HasFailure()) return;
     }
 }

@@ -102,9 +102,11 @@ TEST_F(HotplugRaces, R08_H85_AnotherClaimUnderTheSameName) {
     const std::size_t from = world.history().size();
     drop("data");
     add("data", "other");
-    ASSERT_TRUE(world.until([&] {
-        return phase("data") == "Ready" && entry("data", "/persistentVolumeClaimInfo/claimName") == "other";
-    }, 60s)) << phase("data") << " " << entry("data", "/message");
+    ASSERT_TRUE(world.until(
+        [&] { return phase("data") == "Ready" && entry("data", "/persistentVolumeClaimInfo/claimName") == "other"; },
+        60s
+    )) << phase("data")
+       << " " << entry("data", "/message");
     EXPECT_EQ(in_place()["data"], "other");
     EXPECT_EQ(attaches("data"), 2);
     EXPECT_EQ(detaches("data"), 1);
@@ -136,7 +138,14 @@ TEST_F(HotplugRaces, H87_R10_TwoMachinesSwapTheirClaims) {
             edit(machine, [&](json::Array& volumes, json::Array& disks) {
                 erase(volumes, old_claim);
                 erase(disks, old_claim);
-                append(volumes, disks, new_claim, {{"claimName", new_claim}});
+                append(
+                    volumes,
+                    disks,
+                    new_claim,
+                    {
+                        {"claimName", new_claim}
+                }
+                );
             });
         };
         swap("web", here, there);
@@ -144,8 +153,18 @@ TEST_F(HotplugRaces, H87_R10_TwoMachinesSwapTheirClaims) {
         std::swap(here, there);
         ASSERT_TRUE(is(here, "Ready", "web", 6min));
         ASSERT_TRUE(is(there, "Ready", "twin", 6min));
-        EXPECT_EQ(in_place("web"), (std::map<std::string, std::string>{{here, here}}));
-        EXPECT_EQ(in_place("twin"), (std::map<std::string, std::string>{{there, there}}));
+        EXPECT_EQ(
+            in_place("web"),
+            (std::map<std::string, std::string>{
+                {here, here}
+        })
+        );
+        EXPECT_EQ(
+            in_place("twin"),
+            (std::map<std::string, std::string>{
+                {there, there}
+        })
+        );
     }
 }
 
@@ -175,7 +194,9 @@ TEST_F(HotplugRaces, R11_AGuestThatDoesNotLetGo) {
     EXPECT_EQ(phase("one"), "Ready");
     EXPECT_EQ(entry("one", "/reason"), "DetachPending");
     EXPECT_NE(entry("one", "/target"), entry("two", "/target"));
-    EXPECT_TRUE(std::ranges::any_of(attachment_pods(), [](const auto& pod) { return runs(*pod) && mentions(*pod, "one"); }));
+    EXPECT_TRUE(std::ranges::any_of(attachment_pods(), [](const auto& pod) {
+        return runs(*pod) && mentions(*pod, "one");
+    }));
     world.launcher_of("web")->release("one");
     ASSERT_TRUE(is_gone_from("one"));
     EXPECT_EQ(phase("two"), "Ready");
@@ -190,7 +211,9 @@ TEST_F(HotplugRaces, R12_ABusyMountKeepsItsPod) {
     ASSERT_TRUE(is_gone_from("two"));
     ASSERT_TRUE(world.until([&] { return has_event("web", "SyncFailed"); }, 10s));
     world.run_for(10s);
-    EXPECT_TRUE(std::ranges::any_of(attachment_pods(), [](const auto& pod) { return runs(*pod) && mentions(*pod, "one"); }));
+    EXPECT_TRUE(std::ranges::any_of(attachment_pods(), [](const auto& pod) {
+        return runs(*pod) && mentions(*pod, "one");
+    }));
     EXPECT_TRUE(in_place().contains("one"));
     world.node("n1").plugs().failing_unplug.clear();
     ASSERT_TRUE(is_gone_from("one"));
@@ -223,13 +246,23 @@ TEST_F(HotplugRaces, R19_ThreeDisksThatWaitForTheirConsumer) {
     for (const char* name : {"a", "b", "c"}) make_disk(name, "http://images/a.raw");
     ASSERT_TRUE(world.until([&] { return disk_phase("c") == "WaitForFirstConsumer"; }));
     edit("web", [&](json::Array& volumes, json::Array& disks) {
-        for (const char* name : {"a", "b", "c"}) append(volumes, disks, name, {{"name", name}});
+        for (const char* name : {"a", "b", "c"})
+            append(
+                volumes,
+                disks,
+                name,
+                {
+                    {"name", name}
+            }
+            );
     });
     for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(is(name, "Ready"));
     std::map<std::string, std::set<std::string>> live;  // claim → trigger pods
     std::set<std::string> all;
     for (const Seen& seen : world.history()) {
-        if (*seen.kind != api::kPod || seen.text("/metadata/labels/kubevirt.io") != "hotplug-disk" || is_attachment(*seen.object)) continue;
+        if (*seen.kind != api::kPod || seen.text("/metadata/labels/kubevirt.io") != "hotplug-disk" ||
+            is_attachment(*seen.object))
+            continue;
         const std::string claim = seen.text("/spec/volumes/1/persistentVolumeClaim/claimName");
         all.insert(seen.name());
         if (seen.type == "DELETED" || !seen.text("/metadata/deletionTimestamp").empty()) {
@@ -248,15 +281,23 @@ TEST_F(HotplugRaces, R19_ThreeDisksThatWaitForTheirConsumer) {
 TEST_F(HotplugRaces, R37_ABindingWakesTheMachine) {
     run_machine();
     // Bound by hand: neither a DataVolume nor a pod says anything of it.
-    ASSERT_TRUE(world.create(std::string_view(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},"spec":{
-        "storageClassName":"","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})")).has_value());
+    ASSERT_TRUE(world
+                    .create(std::string_view(
+                        R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},"spec":{
+        "storageClassName":"","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})"
+                    ))
+                    .has_value());
     add("data");
     ASSERT_TRUE(is("data", "AttachedToNode"));
     world.run_for(5s);
-    ASSERT_TRUE(world.create(std::string_view(R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"by-hand"},"spec":{
+    ASSERT_TRUE(world
+                    .create(std::string_view(
+                        R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"by-hand"},"spec":{
         "capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"local":{"path":"/sim/n1/volumes/by-hand"},
         "nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[
-            {"key":"kubernetes.io/hostname","operator":"In","values":["n1"]}]}]}}}})")).has_value());
+            {"key":"kubernetes.io/hostname","operator":"In","values":["n1"]}]}]}}}})"
+                    ))
+                    .has_value());
     world.machines.volumes["by-hand"].size = 1_GiB;
     ASSERT_TRUE(is("data", "Ready"));
     EXPECT_EQ(in_place()["data"], "data");

@@ -25,11 +25,15 @@ protected:
         ASSERT_TRUE(world.create(std::move(claim)).has_value());
     }
     void make_disk(const std::string& name, const std::string& url, const std::string& annotations = "") {
-        ASSERT_TRUE(world.create(
-            R"({"apiVersion":"cdi.kubevirt.io/v1beta1","kind":"DataVolume","metadata":{"name":")" + name +
-            R"(","annotations":{)" + annotations + R"(}},"spec":{"source":{"http":{"url":")" + url +
-            R"("}},"pvc":{"storageClassName":"local","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}})"
-        ).has_value());
+        ASSERT_TRUE(
+            world
+                .create(
+                    R"({"apiVersion":"cdi.kubevirt.io/v1beta1","kind":"DataVolume","metadata":{"name":")" + name +
+                    R"(","annotations":{)" + annotations + R"(}},"spec":{"source":{"http":{"url":")" + url +
+                    R"("}},"pvc":{"storageClassName":"local","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}})"
+                )
+                .has_value()
+        );
     }
 
     // --- what the API server does for addvolume and removevolume
@@ -52,7 +56,9 @@ protected:
         request.path = "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances/" + machine;
         request.headers["content-type"] = "application/merge-patch+json";
         request.body = json::print(patch);
-        request.user = {"system:serviceaccount:kubevirt:kubevirt-apiserver", {"system:masters", "system:authenticated"}};
+        request.user = {
+            "system:serviceaccount:kubevirt:kubevirt-apiserver", {"system:masters", "system:authenticated"}
+        };
         const kube::Response got = world.request(std::move(request));
         ASSERT_EQ(got.code, 200) << got.body;
     }
@@ -64,7 +70,7 @@ protected:
         volume[source.contains("claimName") ? "persistentVolumeClaim" : "dataVolume"] = std::move(source);
         volumes.push_back(std::move(volume));
         disks.push_back(json::Object{
-            {"name", name                                             },
+            {"name", name                         },
             {"disk", json::Object{{"bus", "scsi"}}},
         });
     }
@@ -75,12 +81,28 @@ protected:
     }
     void add(const std::string& volume, const std::string& claim, const std::string& machine = "web") {
         edit(machine, [&](json::Array& volumes, json::Array& disks) {
-            append(volumes, disks, volume, {{"claimName", claim}});
+            append(
+                volumes,
+                disks,
+                volume,
+                {
+                    {"claimName", claim}
+            }
+            );
         });
     }
     void add(const std::string& volume) { add(volume, volume); }
     void add_disk(const std::string& volume, const std::string& machine = "web") {
-        edit(machine, [&](json::Array& volumes, json::Array& disks) { append(volumes, disks, volume, {{"name", volume}}); });
+        edit(machine, [&](json::Array& volumes, json::Array& disks) {
+            append(
+                volumes,
+                disks,
+                volume,
+                {
+                    {"name", volume}
+            }
+            );
+        });
     }
     void drop(const std::string& volume, const std::string& machine = "web") {
         edit(machine, [&](json::Array& volumes, json::Array& disks) {
@@ -103,19 +125,24 @@ protected:
         }
         return {};
     }
-    std::string phase(const std::string& volume, const std::string& machine = "web") { return entry(volume, "/phase", machine); }
+    std::string phase(const std::string& volume, const std::string& machine = "web") {
+        return entry(volume, "/phase", machine);
+    }
     /// The distinct phases of vs(v) from a point of the history on, in order; "-" = no entry.
     std::vector<std::string> phases(const std::string& volume, std::size_t from = 0) {
         std::vector<std::string> out;
         for (std::size_t i = from; i < world.history().size(); ++i) {
             const Seen& seen = world.history()[i];
             if (*seen.kind != api::kVmi) continue;
-            std::string now = entry_of(*seen.object, volume, "/name").empty() ? "-" : entry_of(*seen.object, volume, "/phase");
+            std::string now =
+                entry_of(*seen.object, volume, "/name").empty() ? "-" : entry_of(*seen.object, volume, "/phase");
             if (out.empty() || out.back() != now) out.push_back(std::move(now));
         }
         return out;
     }
-    ::testing::AssertionResult is(const std::string& volume, const std::string& wanted, const std::string& machine = "web", Duration limit = 60s) {
+    ::testing::AssertionResult is(
+        const std::string& volume, const std::string& wanted, const std::string& machine = "web", Duration limit = 60s
+    ) {
         if (world.until([&] { return phase(volume, machine) == wanted; }, limit)) return ::testing::AssertionSuccess();
         return ::testing::AssertionFailure() << volume << " of " << machine << " is " << phase(volume, machine) << ": "
                                              << entry(volume, "/message", machine) << ", not " << wanted;
@@ -128,7 +155,8 @@ protected:
     std::vector<kube::Document> attachment_pods(const std::string& machine = "web") {
         std::vector<kube::Document> out;
         for (const kube::Document& pod : world.list(api::kPod)) {
-            if (is_attachment(*pod) && json::text_at(*pod, "/metadata/annotations/kubevirt.io~1owner-vmi-name") == machine) {
+            if (is_attachment(*pod) &&
+                json::text_at(*pod, "/metadata/annotations/kubevirt.io~1owner-vmi-name") == machine) {
                 out.push_back(pod);
             }
         }
@@ -147,7 +175,8 @@ protected:
         return false;
     }
     static bool runs(const json::Value& pod) {
-        return json::text_at(pod, "/status/phase") == "Running" && json::text_at(pod, "/metadata/deletionTimestamp").empty();
+        return json::text_at(pod, "/status/phase") == "Running" &&
+               json::text_at(pod, "/metadata/deletionTimestamp").empty();
     }
     /// What lies in the launcher's folder: volume → the claim behind it.
     std::map<std::string, std::string> in_place(const std::string& machine = "web") {
@@ -171,7 +200,8 @@ protected:
     }
     bool is_in_guest(const std::string& volume, const std::string& machine = "web") {
         const Launcher* launcher = world.launcher_of(machine);
-        return launcher != nullptr && contains(launcher->report.disks | std::views::transform(&agent::DiskReport::name), volume);
+        return launcher != nullptr &&
+               contains(launcher->report.disks | std::views::transform(&agent::DiskReport::name), volume);
     }
     std::string has_no_trace_of(const std::string& volume, const std::string& machine = "web") {
         if (!entry(volume, "/name", machine).empty()) return "vs(" + volume + ") is " + phase(volume, machine);
@@ -179,13 +209,15 @@ protected:
         if (is_in_guest(volume, machine)) return volume + " is in the guest";
         for (const kube::Document& pod : attachment_pods(machine)) {
             for (const json::Value& one : json::find(*pod, "/spec/volumes")->get_array()) {
-                if (json::text_at(one, "/name") == volume) return volume + " is in pod " + std::string(json::text_at(*pod, "/metadata/name"));
+                if (json::text_at(one, "/name") == volume)
+                    return volume + " is in pod " + std::string(json::text_at(*pod, "/metadata/name"));
             }
         }
         return "";
     }
     ::testing::AssertionResult is_gone_from(const std::string& volume, const std::string& machine = "web") {
-        if (world.until([&] { return has_no_trace_of(volume, machine).empty(); }, 90s)) return ::testing::AssertionSuccess();
+        if (world.until([&] { return has_no_trace_of(volume, machine).empty(); }, 90s))
+            return ::testing::AssertionSuccess();
         return ::testing::AssertionFailure() << has_no_trace_of(volume, machine);
     }
 };

@@ -179,7 +179,8 @@ const api::Pod* pod_for(const View& view, const Disk& disk) {
         if (!serves(view, *pod, pair_of(disk))) continue;
         const bool is_known = entry != nullptr && entry->hotplug_volume->attach_pod_name == pod->metadata.name;
         if (is_known && is_ready(*pod)) return pod;
-        const bool is_better = best == nullptr || (is_ready(*pod) != is_ready(*best) ? is_ready(*pod) : is_newer(*pod, *best));
+        const bool is_better =
+            best == nullptr || (is_ready(*pod) != is_ready(*best) ? is_ready(*pod) : is_newer(*pod, *best));
         if (is_better) best = pod;
     }
     return best;

@@ -66,7 +66,10 @@ void add_contents(const View& view, const std::vector<Pair>& pairs, std::vector<
 bool is_better(const Holder& a, const Holder& b) {
     const auto rank = [](const Holder& one) {
         return std::tuple(
-            !one.is_leaving, one.pairs.size(), one.pod->metadata.creation_timestamp, std::string_view(one.pod->metadata.name)
+            !one.is_leaving,
+            one.pairs.size(),
+            one.pod->metadata.creation_timestamp,
+            std::string_view(one.pod->metadata.name)
         );
     };
     return rank(a) > rank(b);

@@ -6,8 +6,9 @@
 namespace berth::hotplug::attach {
 
 inline constexpr placement::Owned kOwns[] = {
-    {"hotplug/attach", "VirtualMachineInstance", "status.volumeStatus entries with hotplugVolume: all but target and size"},
-    {"hotplug/attach", "Pod",                    "creation and deletion of attachment and trigger pods"                   },
+    {"hotplug/attach",
+     "VirtualMachineInstance", "status.volumeStatus entries with hotplugVolume: all but target and size"},
+    {"hotplug/attach", "Pod",  "creation and deletion of attachment and trigger pods"                   },
 };
 
 }  // namespace berth::hotplug::attach

@@ -51,7 +51,9 @@ struct Line {
 void reset(Status& entry, const Disk& disk, const api::Pod*) { reset_to_claim(entry, disk); }
 
 void attach_to_node(Status& entry, const Disk&, const api::Pod* pod) {
-    set(entry, "AttachedToNode", "SuccessfulCreate",
+    set(entry,
+        "AttachedToNode",
+        "SuccessfulCreate",
         "Created hotplug attachment pod " + pod->metadata.name + ", for volume " + entry.name);
 }
 
@@ -120,7 +122,9 @@ std::optional<Status> out_of_spec(const View& view, Status entry) {
     }
     entry.hotplug_volume->attach_pod_name = pod->metadata.name;
     if (pod->metadata.is_deleting()) {
-        set(entry, "Detaching", "SuccessfulDelete",
+        set(entry,
+            "Detaching",
+            "SuccessfulDelete",
             "Deleted hotplug attachment pod " + pod->metadata.name + ", for volume " + entry.name);
     }
     return entry;
@@ -173,8 +177,8 @@ std::vector<api::Emit> events(const View& view, const std::vector<Status>& desir
         const Status* before = entry_of(view, after.name);
         const bool was = before != nullptr && before->phase == after.phase && before->reason == after.reason;
         if (was) continue;
-        const bool says_more = after.phase == "AttachedToNode" ||
-                               (after.phase == "Detaching" && after.reason == "SuccessfulDelete");
+        const bool says_more =
+            after.phase == "AttachedToNode" || (after.phase == "Detaching" && after.reason == "SuccessfulDelete");
         if (says_more) out.push_back(normal(view, after.reason, after.message));
     }
     return out;

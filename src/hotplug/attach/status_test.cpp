@@ -12,8 +12,9 @@ using namespace testing;
 
 enum class PodIs { absent, pending, ready, going };
 
-const char* const kPhases[] = {"",      "Pending",          "Bound",    "AttachedToNode", "MountedToPod",
-                               "Ready", "UnMountedFromPod", "Detaching"};
+const char* const kPhases[] = {
+    "", "Pending", "Bound", "AttachedToNode", "MountedToPod", "Ready", "UnMountedFromPod", "Detaching"
+};
 
 SeenPlugs with(const std::string& phase, PodIs pod, bool in_spec) {
     SeenPlugs out;
@@ -40,25 +41,38 @@ TEST(VolumeStatus, TransitionTable) {
         std::vector<std::string> to;  ///< by kPhases
     };
     const Row rows[] = {
-        {PodIs::absent,  true,
-         {"Bound", "Bound", "Bound", "Bound", "MountedToPod", "Ready", "Bound", "Bound"}},
-        {PodIs::pending, true,
-         {"AttachedToNode", "AttachedToNode", "AttachedToNode", "AttachedToNode", "MountedToPod", "Ready", "Bound", "Bound"}},
-        {PodIs::ready,   true,
-         {"AttachedToNode", "AttachedToNode", "AttachedToNode", "AttachedToNode", "MountedToPod", "Ready", "Bound", "Bound"}},
-        {PodIs::going,   true,
-         {"Bound", "Bound", "Bound", "Bound", "MountedToPod", "Ready", "Bound", "Bound"}},
-        {PodIs::absent,  false,
-         {"gone", "gone", "gone", "gone", "MountedToPod", "Ready", "gone", "gone"}},
-        {PodIs::pending, false,
-         {"gone", "Detaching", "Detaching", "Detaching", "MountedToPod", "Ready", "Detaching", "Detaching"}},
-        {PodIs::ready,   false,
-         {"gone", "Detaching", "Detaching", "AttachedToNode", "MountedToPod", "Ready", "Detaching", "Detaching"}},
+        {PodIs::absent,  true,  {"Bound", "Bound", "Bound", "Bound", "MountedToPod", "Ready", "Bound", "Bound"}                        },
+        {PodIs::pending,
+         true,                  {"AttachedToNode",
+          "AttachedToNode",
+          "AttachedToNode",
+          "AttachedToNode",
+          "MountedToPod",
+          "Ready",
+          "Bound",
+          "Bound"}                                                                                                       },
+        {PodIs::ready,
+         true,                  {"AttachedToNode",
+          "AttachedToNode",
+          "AttachedToNode",
+          "AttachedToNode",
+          "MountedToPod",
+          "Ready",
+          "Bound",
+          "Bound"}                                                                                                       },
+        {PodIs::going,   true,  {"Bound", "Bound", "Bound", "Bound", "MountedToPod", "Ready", "Bound", "Bound"}                        },
+        {PodIs::absent,  false, {"gone", "gone", "gone", "gone", "MountedToPod", "Ready", "gone", "gone"}                              },
+        {PodIs::pending,
+         false,                 {"gone", "Detaching", "Detaching", "Detaching", "MountedToPod", "Ready", "Detaching", "Detaching"}     },
+        {PodIs::ready,
+         false,                 {"gone", "Detaching", "Detaching", "AttachedToNode", "MountedToPod", "Ready", "Detaching", "Detaching"}},
     };
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < std::size(kPhases); ++i) {
-            SCOPED_TRACE(std::string("from \"") + kPhases[i] + "\", pod " + std::to_string(static_cast<int>(row.pod)) +
-                         (row.in_spec ? ", in the spec" : ", not in the spec"));
+            SCOPED_TRACE(
+                std::string("from \"") + kPhases[i] + "\", pod " + std::to_string(static_cast<int>(row.pod)) +
+                (row.in_spec ? ", in the spec" : ", not in the spec")
+            );
             EXPECT_EQ(phase_after(with(kPhases[i], row.pod, row.in_spec)), row.to[i]);
         }
     }
@@ -79,12 +93,18 @@ TEST(VolumeStatus, H25_ReasonsAndMessages) {
         {"unbound", seen().disk("v", "WaitForFirstConsumer"), "Pending", "PVCNotReady", "PVC is in phase ClaimPending"},
         {"lost", seen().volume("v", "c").has_claim("c", "Lost"), "Pending", "PVCNotReady", "PVC is in phase Lost"},
         {"bound", seen().plugged("v"), "Bound", "PVCNotReady", "PVC is in phase Bound"},
-        {"held", seen().plugged("v").held_by("v", "default/other"), "Pending", "PVCNotReady",
+        {"held",
+         seen().plugged("v").held_by("v", "default/other"),
+         "Pending", "PVCNotReady",
          "PVC v is in use by VMI other"},
-        {"pod", seen().plugged("v").attached("p", {"v"}, "Pending"), "AttachedToNode", "SuccessfulCreate",
+        {"pod",
+         seen().plugged("v").attached("p", {"v"}, "Pending"),
+         "AttachedToNode", "SuccessfulCreate",
          "Created hotplug attachment pod p, for volume v"},
-        {"pod goes", seen().has_claim("v").entry("v", "Detaching").attached("p", {"v"}).going(), "Detaching",
-         "SuccessfulDelete", "Deleted hotplug attachment pod p, for volume v"},
+        {"pod goes",
+         seen().has_claim("v").entry("v", "Detaching").attached("p", {"v"}).going(),
+         "Detaching", "SuccessfulDelete",
+         "Deleted hotplug attachment pod p, for volume v"},
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(row.given);
@@ -96,9 +116,14 @@ TEST(VolumeStatus, H25_ReasonsAndMessages) {
 }
 
 TEST(VolumeStatus, H39_SortedUniqueAndWithTarget) {
-    const auto list = volume_status(
-        seen().plugged("z").plugged("b").permanent("root").entry("m", "Ready", "m").entry("b", "Ready").through("p").view()
-    );
+    const auto list = volume_status(seen()
+                                        .plugged("z")
+                                        .plugged("b")
+                                        .permanent("root")
+                                        .entry("m", "Ready", "m")
+                                        .entry("b", "Ready")
+                                        .through("p")
+                                        .view());
     api::VmiStatus status;
     status.volume_status = list;
     const json::Value document = api::encode(status);
@@ -115,17 +140,25 @@ TEST(VolumeStatus, H39_SortedUniqueAndWithTarget) {
 TEST(VolumeStatus, R15_UidsOfRunningPodsOnly) {
     const auto uids = [](const SeenPlugs& seen) {
         std::string out;
-        for (const auto& entry : volume_status(seen.view())) out += "[" + entry.hotplug_volume->attach_pod_uid.value + "]";
+        for (const auto& entry : volume_status(seen.view()))
+            out += "[" + entry.hotplug_volume->attach_pod_uid.value + "]";
         return out;
     };
     EXPECT_EQ(
-        uids(seen().plugged("a").plugged("b").plugged("c").attached("p", {"a"}).attached("q", {"b"}, "Pending").attached("r", {"c"})),
+        uids(seen()
+                 .plugged("a")
+                 .plugged("b")
+                 .plugged("c")
+                 .attached("p", {"a"})
+                 .attached("q", {"b"}, "Pending")
+                 .attached("r", {"c"})),
         "[p][][r]"
     );
     EXPECT_EQ(uids(seen().plugged("a").entry("a", "Ready").through("p").attached("p", {"a"}).going()), "[]")
         << "R-17: never of a pod that goes";
-    EXPECT_EQ(uids(seen().plugged("a").entry("a", "Ready").through("p").attached("p", {"a"}).attached("z", {"a"})), "[p]")
-        << "5.8: the one that the status names already";
+    EXPECT_EQ(
+        uids(seen().plugged("a").entry("a", "Ready").through("p").attached("p", {"a"}).attached("z", {"a"})), "[p]"
+    ) << "5.8: the one that the status names already";
     SeenPlugs sidecar = seen().plugged("a").attached("p", {"a"});
     sidecar.pods.back().status.container_statuses.push_back({.name = "istio-proxy"});
     EXPECT_EQ(uids(sidecar), "[p]") << "R-09: container hotplug-disk counts";
@@ -164,8 +197,11 @@ TEST(VolumeStatus, R08_AnotherClaimUnderTheSameName) {
 // hotplug/R-36, R-04: what the launcher sees is not taken back.
 TEST(VolumeStatus, R36_NeverDemotedWhileWanted) {
     for (const char* phase : {"MountedToPod", "Ready"}) {
-        EXPECT_EQ(phase_after(seen().plugged("a").entry("a", phase).through("p").attached("q", {"b"}).plugged("b")), phase);
-        EXPECT_EQ(phase_after(seen().volume("a", "a").entry("a", phase).through("p")), phase) << "its claim cannot be seen";
+        EXPECT_EQ(
+            phase_after(seen().plugged("a").entry("a", phase).through("p").attached("q", {"b"}).plugged("b")), phase
+        );
+        EXPECT_EQ(phase_after(seen().volume("a", "a").entry("a", phase).through("p")), phase)
+            << "its claim cannot be seen";
     }
 }
 

@@ -20,7 +20,8 @@ std::string shortened(const api::Plan& plan) {
             const auto pod = api::decode<api::Pod>(made->document);
             out += placement::is_temp(*pod) ? "trigger" : "create";
             for (const api::PodVolume& volume : pod->spec.volumes) {
-                if (volume.persistent_volume_claim) out += " " + volume.name + "=" + volume.persistent_volume_claim->claim_name;
+                if (volume.persistent_volume_claim)
+                    out += " " + volume.name + "=" + volume.persistent_volume_claim->claim_name;
             }
         } else if (const auto* gone = std::get_if<api::Delete>(&intent)) {
             out += "delete " + gone->key.name;
@@ -44,7 +45,9 @@ struct Row {
 
 // A machine with v ready through pod p, in the spec or not.
 SeenPlugs ready() { return seen().plugged("v").entry("v", "Ready").through("p").attached("p", {"v"}); }
-SeenPlugs removed(const char* phase) { return seen().has_claim("v").entry("v", phase).through("p").attached("p", {"v"}); }
+SeenPlugs removed(const char* phase) {
+    return seen().has_claim("v").entry("v", phase).through("p").attached("p", {"v"});
+}
 
 std::vector<Row> gate_rows() {
     SeenPlugs deleted = ready();
@@ -59,25 +62,33 @@ std::vector<Row> gate_rows() {
     const char* await = "each-volume-on-its-way";
     return {
         {"H-40", "deleted: pods go with the launcher", deleted, "deleted-leaves-it-to-the-collector", ""},
-        {"H-41", "over: every pod goes at once", over, "finished-drops-its-pods",
-         "delete p, SuccessfulDelete, delete t, SuccessfulDelete"},
-        {"5.7", "a launcher of an earlier migration has ended", ready().left_pod("old"), "left-pods-go",
-         "delete old, SuccessfulDelete"},
+        {"H-41",
+         "over: every pod goes at once", over,
+         "finished-drops-its-pods", "delete p, SuccessfulDelete, delete t, SuccessfulDelete"},
+        {"5.7",
+         "a launcher of an earlier migration has ended", ready().left_pod("old"),
+         "left-pods-go", "delete old, SuccessfulDelete"},
         {"5.1", "nothing was ever plugged", seen().permanent("root"), "nothing-is-plugged", ""},
         {"5.1", "the launcher is not ready", starting, "launcher-comes-first", "status"},
         {"H-22", "the node has not said how files are labelled", unlabelled, "files-need-their-label", "status"},
         {"H-21", "a claim is ready", seen().plugged("v"), create, "status, create v=v, SuccessfulCreate"},
-        {"H-30", "an unbound claim without DataVolume", seen().volume("v", "c").has_claim("c", "Pending"), create,
-         "status, create v=c, SuccessfulCreate"},
-        {"9.4", "a population waits for the attachment pod", seen().disk("v", "PendingPopulation"), create,
-         "status, create v=v, SuccessfulCreate"},
+        {"H-30",
+         "an unbound claim without DataVolume", seen().volume("v", "c").has_claim("c", "Pending"),
+         create, "status, create v=c, SuccessfulCreate"},
+        {"9.4",
+         "a population waits for the attachment pod", seen().disk("v", "PendingPopulation"),
+         create, "status, create v=v, SuccessfulCreate"},
         {"H-28", "an import runs", seen().disk("v", "ImportInProgress"), await, "status"},
         {"H-34", "the claim is missing", seen().volume("v", "c"), await, "status"},
-        {"R-06", "one claim is missing, another is there", seen().volume("b", "c").plugged("v"), create,
-         "status, create v=v, SuccessfulCreate"},
-        {"R-05", "one imports, another is ready", seen().disk("b", "ImportInProgress").plugged("v"), create,
-         "status, create v=v, SuccessfulCreate"},
-        {"R-10", "another machine still has the claim", seen().plugged("v").held_by("v", "default/other"), await, "status"},
+        {"R-06",
+         "one claim is missing, another is there", seen().volume("b", "c").plugged("v"),
+         create, "status, create v=v, SuccessfulCreate"},
+        {"R-05",
+         "one imports, another is ready", seen().disk("b", "ImportInProgress").plugged("v"),
+         create, "status, create v=v, SuccessfulCreate"},
+        {"R-10",
+         "another machine still has the claim", seen().plugged("v").held_by("v", "default/other"),
+         await, "status"},
         {"R-21", "a volume is called like a directory of the pod", seen().plugged("hotplug-disks"), await, "status"},
     };
 }
@@ -91,7 +102,8 @@ std::vector<Row> pod_rows() {
     injected.pods.back().status.container_statuses.insert(
         injected.pods.back().status.container_statuses.begin(), {.name = "istio-proxy"}
     );
-    const SeenPlugs two = seen().plugged("v").plugged("w").entry("v", "Ready").through("p").entry("w", "Ready").through("q");
+    const SeenPlugs two =
+        seen().plugged("v").plugged("w").entry("v", "Ready").through("p").entry("w", "Ready").through("q");
     SeenPlugs one_left = seen().has_claim("v").plugged("w");
     one_left.entry("v", "Ready").through("p").entry("w", "Ready").through("p").attached("p", {"v", "w"});
     SeenPlugs released = seen().has_claim("v").plugged("w");
@@ -104,51 +116,66 @@ std::vector<Row> pod_rows() {
     remade.claims.back().metadata.creation_timestamp = kNow + 5s;
     remade.after(5s);
     return {
-        {"H-25", "the pod is there and not ready", seen().plugged("v").attached("p", {"v"}, "Pending"), await,
-         "status, SuccessfulCreate"},
+        {"H-25",
+         "the pod is there and not ready", seen().plugged("v").attached("p", {"v"}, "Pending"),
+         await, "status, SuccessfulCreate"},
         {"H-25", "all is well", ready(), await, ""},
         {"R-09", "a webhook put a volume and a container in", injected, await, ""},
-        {"H-26", "another volume gets a pod of its own", SeenPlugs(ready()).plugged("w"), create,
-         "status, create w=w, SuccessfulCreate"},
+        {"H-26",
+         "another volume gets a pod of its own", SeenPlugs(ready()).plugged("w"),
+         create, "status, create w=w, SuccessfulCreate"},
         {"H-35", "the pod is going", SeenPlugs(ready()).going(), create, "status, create v=v, SuccessfulCreate"},
-        {"R-17", "the pod is gone", seen().plugged("v").entry("v", "Ready").through("p"), create,
-         "status, create v=v, SuccessfulCreate"},
+        {"R-17",
+         "the pod is gone", seen().plugged("v").entry("v", "Ready").through("p"),
+         create, "status, create v=v, SuccessfulCreate"},
         {"R-12", "removed, the guest has it", removed("Ready"), await, ""},
         {"H-31", "removed, the launcher still sees it", removed("MountedToPod"), await, ""},
         {"H-31", "removed, the node may have mounted it", removed("AttachedToNode"), await, ""},
-        {"H-31", "the node says that it is out", removed("UnMountedFromPod"), drop, "status, delete p, SuccessfulDelete"},
-        {"H-33", "removed, the pod never started",
-         seen().has_claim("v").entry("v", "AttachedToNode").attached("p", {"v"}, "Pending"), drop,
-         "status, delete p, SuccessfulDelete"},
+        {"H-31", "the node says that it is out", removed("UnMountedFromPod"), drop, "status, delete p, SuccessfulDelete"
+        },
+        {"H-33",
+         "removed, the pod never started", seen().has_claim("v").entry("v", "AttachedToNode").attached("p", {"v"}, "Pending"),
+         drop, "status, delete p, SuccessfulDelete"},
         {"H-31", "the pod is going", SeenPlugs(removed("Detaching")).going(), await, "status, SuccessfulDelete"},
         {"H-31", "the pod is gone", seen().entry("v", "Detaching"), await, "status, VolumeUnplugged"},
-        {"R-12", "its pod was taken away while the guest has it", seen().has_claim("v").entry("v", "Ready"), create,
-         "create v=v, SuccessfulCreate"},
-        {"H-32", "one of two leaves: the other gets a pod at once", one_left, create,
-         "create w=w, SuccessfulCreate"},
+        {"R-12",
+         "its pod was taken away while the guest has it", seen().has_claim("v").entry("v", "Ready"),
+         create, "create v=v, SuccessfulCreate"},
+        {"H-32", "one of two leaves: the other gets a pod at once", one_left, create, "create w=w, SuccessfulCreate"},
         {"H-32", "its pod is not ready yet", SeenPlugs(one_left).attached("q", {"w"}, "Pending"), await, ""},
-        {"H-32", "it is out, and the other is not safe yet", SeenPlugs(released).attached("q", {"w"}, "Pending"), await,
-         "status"},
+        {"H-32",
+         "it is out, and the other is not safe yet", SeenPlugs(released).attached("q", {"w"}, "Pending"),
+         await, "status"},
         {"H-32", "the other is safe, it is not out", SeenPlugs(one_left).attached("q", {"w"}), await, ""},
-        {"H-32", "it is out and the other is safe", SeenPlugs(released).attached("q", {"w"}), drop,
-         "status, delete p, SuccessfulDelete"},
+        {"H-32",
+         "it is out and the other is safe", SeenPlugs(released).attached("q", {"w"}),
+         drop, "status, delete p, SuccessfulDelete"},
         {"H-26", "two pods, and a moment has passed", SeenPlugs(one_each).after(29s), await, ""},
-        {"H-26", "two pods, and it is quiet", SeenPlugs(one_each).after(30s), "quiet-pods-become-one",
-         "create v=v w=w, SuccessfulCreate"},
-        {"H-26", "their successor is not ready", SeenPlugs(one_each).attached("r", {"v", "w"}, "Pending").after(90s), await, ""},
-        {"H-26", "it is", SeenPlugs(one_each).attached("r", {"v", "w"}).after(90s), drop,
-         "delete p, SuccessfulDelete, delete q, SuccessfulDelete"},
-        {"9.5", "a claim of one pod is never merged", SeenPlugs(one_each).mode("ReadWriteOncePod").after(90s), await, "status"},
-        {"9.5", "and has a pod of its own", seen().plugged("v").plugged("w").mode("ReadWriteOncePod"), create,
-         "status, create v=v, SuccessfulCreate, create w=w, SuccessfulCreate"},
+        {"H-26",
+         "two pods, and it is quiet", SeenPlugs(one_each).after(30s),
+         "quiet-pods-become-one", "create v=v w=w, SuccessfulCreate"},
+        {"H-26",
+         "their successor is not ready", SeenPlugs(one_each).attached("r", {"v", "w"}, "Pending").after(90s),
+         await, ""},
+        {"H-26",
+         "it is", SeenPlugs(one_each).attached("r", {"v", "w"}).after(90s),
+         drop, "delete p, SuccessfulDelete, delete q, SuccessfulDelete"},
+        {"9.5",
+         "a claim of one pod is never merged", SeenPlugs(one_each).mode("ReadWriteOncePod").after(90s),
+         await, "status"},
+        {"9.5",
+         "and has a pod of its own", seen().plugged("v").plugged("w").mode("ReadWriteOncePod"),
+         create, "status, create v=v, SuccessfulCreate, create w=w, SuccessfulCreate"},
         {"R-08", "another claim under the same name", swapped, create, "create v=c2, SuccessfulCreate"},
         {"R-08", "the new one has its pod", SeenPlugs(swapped).attached("q", {"v=c2"}), await, ""},
         {"R-08", "a pod from before its claim was made again", remade, create, "status, create v=v, SuccessfulCreate"},
         {"5.8", "the pod was refused by its node", SeenPlugs(ready()).attached("q", {"v"}, "Failed"), await, ""},
-        {"5.8", "a pod that failed is in the way for a moment",
-         seen().plugged("v").attached("p", {"v"}, "Failed").after(9s), await, "status"},
-        {"5.8", "then it goes", seen().plugged("v").attached("p", {"v"}, "Failed").after(10s), drop,
-         "status, delete p, SuccessfulDelete"},
+        {"5.8",
+         "a pod that failed is in the way for a moment", seen().plugged("v").attached("p", {"v"}, "Failed").after(9s),
+         await, "status"},
+        {"5.8",
+         "then it goes", seen().plugged("v").attached("p", {"v"}, "Failed").after(10s),
+         drop, "status, delete p, SuccessfulDelete"},
     };
 }
 
@@ -156,17 +183,25 @@ std::vector<Row> trigger_rows() {
     SeenPlugs bound = seen().disk("v", "WaitForFirstConsumer").trigger("t", "v");
     bound.claims.back().status.phase = "Bound";
     return {
-        {"H-29", "its DataVolume waits for a consumer", seen().disk("v", "WaitForFirstConsumer"), "needed-volumes-get-a-pod",
-         "status, trigger v=v, SuccessfulCreate"},
-        {"R-19", "three of them",
-         seen().disk("u", "WaitForFirstConsumer").disk("v", "WaitForFirstConsumer").trigger("t", "v").disk("w", "WaitForFirstConsumer"),
+        {"H-29",
+         "its DataVolume waits for a consumer", seen().disk("v", "WaitForFirstConsumer"),
+         "needed-volumes-get-a-pod", "status, trigger v=v, SuccessfulCreate"},
+        {"R-19",
+         "three of them", seen()
+             .disk("u", "WaitForFirstConsumer")
+             .disk("v", "WaitForFirstConsumer")
+             .trigger("t", "v")
+             .disk("w", "WaitForFirstConsumer"),
          "needed-volumes-get-a-pod", "status, trigger u=u, SuccessfulCreate, trigger w=w, SuccessfulCreate"},
-        {"R-19", "the trigger pod is there", seen().disk("v", "WaitForFirstConsumer").trigger("t", "v", "Pending"),
+        {"R-19",
+         "the trigger pod is there", seen().disk("v", "WaitForFirstConsumer").trigger("t", "v", "Pending"),
          "each-volume-on-its-way", "status"},
-        {"placement/R-58", "the claim is bound: the worker needs it", bound, "pods-nobody-needs-go",
-         "status, delete t, SuccessfulDelete"},
-        {"H-29", "the volume was removed meanwhile", seen().trigger("t", "v"), "pods-nobody-needs-go",
-         "delete t, SuccessfulDelete"},
+        {"placement/R-58",
+         "the claim is bound: the worker needs it", bound,
+         "pods-nobody-needs-go", "status, delete t, SuccessfulDelete"},
+        {"H-29",
+         "the volume was removed meanwhile", seen().trigger("t", "v"),
+         "pods-nobody-needs-go", "delete t, SuccessfulDelete"},
     };
 }
 
@@ -246,7 +281,8 @@ TEST(Attach, H36_RefusedPods) {
     const api::Plan first = plan(seen.view());
     const auto& refused = std::get<api::Create>(first.intents[1]).document;
     seen.failed = placement::Failed{
-        "create pod/default/" + std::string(json::text_at(refused, "/metadata/name")), ErrorKind::forbidden,
+        "create pod/default/" + std::string(json::text_at(refused, "/metadata/name")),
+        ErrorKind::forbidden,
         "exceeded quota: pods"
     };
     const api::Plan again = plan(seen.view());

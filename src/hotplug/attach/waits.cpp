@@ -38,7 +38,9 @@ api::Wait await_readiness(const View& view, const Disk& disk) {
     }
     const std::string& phase = disk.owner->status.phase;
     const api::Key owner{&api::kDataVolume, view.vmi->metadata.ns, disk.owner->metadata.name};
-    return {"datavolume controller", owner, volume + "the disk is not ready: " + (phase.empty() ? "not started" : phase)};
+    return {
+        "datavolume controller", owner, volume + "the disk is not ready: " + (phase.empty() ? "not started" : phase)
+    };
 }
 
 api::Wait await_pod(const View& view, const Disk& disk) {
@@ -69,7 +71,9 @@ std::optional<api::Wait> await_unplugged(const View& view, const api::VmVolumeSt
     const std::string volume = "volume " + entry.name + ": ";
     if (may_be_mounted(view, entry)) {
         const bool in_guest = entry.phase == "Ready";
-        return api::Wait{in_guest ? "guest" : "node agent", vmi_key(view), volume + "it was removed and is not out yet"};
+        return api::Wait{
+            in_guest ? "guest" : "node agent", vmi_key(view), volume + "it was removed and is not out yet"
+        };
     }
     for (const api::Pod* pod : view.pods) {
         if (mentions_volume(*pod, entry.name)) return await_end(*pod);

@@ -91,7 +91,9 @@ api::Plan delete_useless_pods(const View& view) {
 
 api::Plan await_context(const View& view) {
     return api::wait_for(
-        {"node agent", placement::key_of(*view.vmi), "it has not published status.selinuxContext, which pods are made with"}
+        {"node agent",
+         placement::key_of(*view.vmi),
+         "it has not published status.selinuxContext, which pods are made with"}
     );
 }
 

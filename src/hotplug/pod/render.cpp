@@ -25,11 +25,11 @@ api::ResourceRequirements resources(const placement::Config& config) {
 
 json::Value security(const std::string& selinux_level) {
     return json::Object{
-        {"allowPrivilegeEscalation", false                                           },
-        {"runAsNonRoot",             true                                            },
-        {"runAsUser",                kQemuUser                                       },
-        {"seccompProfile",           json::Object{{"type", "RuntimeDefault"}}        },
-        {"capabilities",             json::Object{{"drop", json::Array{"ALL"}}}      },
+        {"allowPrivilegeEscalation", false                                              },
+        {"runAsNonRoot",             true                                               },
+        {"runAsUser",                kQemuUser                                          },
+        {"seccompProfile",           json::Object{{"type", "RuntimeDefault"}}           },
+        {"capabilities",             json::Object{{"drop", json::Array{"ALL"}}}         },
         {"seLinuxOptions",           json::Object{{"level", json::Value(selinux_level)}}},
     };
 }
@@ -42,13 +42,16 @@ std::string launcher_image(const api::Pod& launcher) {
 // A node that takes no new work still runs the machine, and its disks belong there.
 std::vector<api::Toleration> tolerations(const api::Pod& launcher) {
     std::vector<api::Toleration> out;
-    for (const char* what : {"unschedulable", "network-unavailable", "disk-pressure", "memory-pressure", "pid-pressure"}) {
+    for (const char* what :
+         {"unschedulable", "network-unavailable", "disk-pressure", "memory-pressure", "pid-pressure"}) {
         out.push_back({.key = std::string("node.kubernetes.io/") + what, .op = "Exists", .effect = "NoSchedule"});
     }
     for (const api::Toleration& one : launcher.spec.tolerations) {
         if (std::ranges::find(out, one) == out.end()) out.push_back(one);
     }
-    std::ranges::sort(out, {}, [](const api::Toleration& one) { return std::tie(one.key, one.op, one.value, one.effect); });
+    std::ranges::sort(out, {}, [](const api::Toleration& one) {
+        return std::tie(one.key, one.op, one.value, one.effect);
+    });
     return out;
 }
 

@@ -21,7 +21,12 @@ struct Made {
     [[nodiscard]] RenderInput input() const {
         return {.vmi = seen.vmi, .launcher = seen.launcher, .config = seen.config, .selinux_level = "s0"};
     }
-    [[nodiscard]] std::vector<Mounted> both() const { return {{"f", &claims[0]}, {"b", &claims[1]}}; }
+    [[nodiscard]] std::vector<Mounted> both() const {
+        return {
+            {"f", &claims[0]},
+            {"b", &claims[1]}
+        };
+    }
 };
 
 json::Value text(std::string_view json_text) { return *json::parse(json_text); }
@@ -125,7 +130,12 @@ TEST(AttachmentPod, H24_ResourcesOneByOne) {
 TEST(AttachmentPod, R22_NamesOfDirectories) {
     const Made made;
     for (const char* name : {"path", "usr", "bin", "etc", "dev", "proc"}) {
-        const api::Pod pod = attachment_pod(made.input(), {{name, &made.claims[0]}});
+        const api::Pod pod = attachment_pod(
+            made.input(),
+            {
+                {name, &made.claims[0]}
+        }
+        );
         EXPECT_EQ(pod.spec.containers.front().volume_mounts.back().mount_path, std::string("/hotplug/") + name);
     }
 }
@@ -164,7 +174,18 @@ TEST(HotplugNames, R34_AFunctionOfWhatThePodIs) {
     const std::string second = pod_name(launcher, Purpose::attach, made.both(), {name});
     EXPECT_NE(second, name) << "a namesake that goes is not in the way";
     EXPECT_EQ(pod_name(launcher, Purpose::attach, made.both(), {second}), name);
-    EXPECT_LE(pod_name(launcher, Purpose::attach, {{std::string(63, 'v'), &made.claims[0]}}, {}).size(), 63U);
+    EXPECT_LE(
+        pod_name(
+            launcher,
+            Purpose::attach,
+            {
+                {std::string(63, 'v'), &made.claims[0]}
+    },
+            {}
+        )
+            .size(),
+        63U
+    );
 }
 
 }  // namespace

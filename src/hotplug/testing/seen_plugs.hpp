@@ -94,7 +94,9 @@ struct SeenPlugs {
 
     // --- pods
     /// An attachment pod with these volumes ("v" or "v=claim"): "Pending", "Running" (and ready), "Failed".
-    SeenPlugs& attached(const std::string& name, const std::vector<std::string>& volumes, const std::string& phase = "Running") {
+    SeenPlugs& attached(
+        const std::string& name, const std::vector<std::string>& volumes, const std::string& phase = "Running"
+    ) {
         pods.push_back(hotplug_pod(name, volumes, phase));
         return *this;
     }
@@ -146,7 +148,9 @@ struct SeenPlugs {
     }
 
 private:
-    static api::Pod hotplug_pod(const std::string& name, const std::vector<std::string>& volumes, const std::string& phase) {
+    static api::Pod hotplug_pod(
+        const std::string& name, const std::vector<std::string>& volumes, const std::string& phase
+    ) {
         api::Pod out;
         out.metadata = meta(name, name);
         out.status.phase = phase;

@@ -13,7 +13,8 @@ bool only_reads(const api::VirtualMachineInstance& machine, const std::string& c
     for (const api::VmVolume& volume : machine.spec.volumes) {
         if (volume.claim_name() != claim) continue;
         names_it = true;
-        const bool reads = volume.ephemeral || (volume.persistent_volume_claim && volume.persistent_volume_claim->read_only);
+        const bool reads =
+            volume.ephemeral || (volume.persistent_volume_claim && volume.persistent_volume_claim->read_only);
         if (!reads) return false;
     }
     return names_it;
@@ -43,7 +44,8 @@ std::string holder_of(
         if (machine.metadata.uid == self.metadata.uid) continue;
         if (reads && only_reads(machine, claim.metadata.name)) continue;
         const bool was_first = is_older(machine, self);
-        const bool is_ahead = has_pod ? was_first && other.has_pod : other.has_pod || (!machine.is_final() && was_first);
+        const bool is_ahead =
+            has_pod ? was_first && other.has_pod : other.has_pod || (!machine.is_final() && was_first);
         if (is_ahead) return machine.metadata.ns + "/" + machine.metadata.name;
     }
     return {};
