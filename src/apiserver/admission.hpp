@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "api/cause.hpp"
+#include "api/kind.hpp"
 #include "kube/transport.hpp"
 
 namespace berth::apiserver {
@@ -17,6 +19,9 @@ struct Surroundings {
     const json::Value* vmi = nullptr;       ///< the instance of a VM's name; nullptr: there is none
 };
 
+/// An object as it is stored at this moment; nullptr when there is none.
+using Look = std::function<std::shared_ptr<const json::Value>(const api::Key& key)>;
+
 /// Each function may be empty. All are pure: they see what they are given, nothing else.
 struct Admission {
     /// Fills in defaults on create, before the object is validated.
@@ -26,6 +31,9 @@ struct Admission {
     /// `old` is nullptr on create. An empty answer accepts.
     std::function<std::vector<api::Cause>(const json::Value& object, const json::Value* old, const Surroundings& around)>
         validate = {};
+    /// On create, for reasons that lie in other objects. Those may change until the object is stored, and after:
+    /// a controller must cope with what this lets pass.
+    std::function<std::vector<api::Cause>(const json::Value& object, const Look& look)> validate_beside = {};
 };
 
 }  // namespace berth::apiserver

@@ -55,6 +55,14 @@ Outcome<json::Value> prepare(Core& core, const api::Kind& kind, const kube::User
         const Around seen = around(core, kind, ns, std::string(json::text_at(object, "/metadata/name")));
         std::ranges::move(admission->validate(object, nullptr, seen.seen_by(user)), std::back_inserter(causes));
     }
+    if (admission != nullptr && admission->validate_beside) {
+        const Look look = [&core](const api::Key& key) -> std::shared_ptr<const json::Value> {
+            const store::RecordPtr found = core.store.newest(key_for(*key.kind, key.ns, key.name));
+            if (!found) return nullptr;
+            return {found, &found->document};
+        };
+        std::ranges::move(admission->validate_beside(object, look), std::back_inserter(causes));
+    }
     if (!causes.empty()) return refuse(invalid(kind, std::string(json::text_at(object, "/metadata/name")), causes));
     return object;
 }

@@ -1,6 +1,8 @@
 #include "solo/admission/admission.hpp"
 
 #include "api/codec.hpp"
+#include "datavolume/admission/validate.hpp"
+#include "datavolume/settings.hpp"
 #include "hotplug/admission/queue.hpp"
 #include "hotplug/admission/spec.hpp"
 #include "hotplug/admission/vmi_update.hpp"
@@ -101,6 +103,25 @@ Admission instances() {
     return out;
 }
 
+Admission data_volumes() {
+    Admission out;
+    out.validate = [](const json::Value& dv, const json::Value* old, const Surroundings&) {
+        return datavolume::validate(dv, old);
+    };
+    out.validate_beside = [](const json::Value& dv, const apiserver::Look& look) {
+        const api::Key key = api::key_of(dv);
+        const auto document = look({&api::kClaim, key.ns, key.name});
+        const auto claim = document ? api::decode<api::PersistentVolumeClaim>(*document) : api::PersistentVolumeClaim{};
+        if (!document || !claim) return std::vector<api::Cause>();
+        const auto cdi = look({&api::kCdi, "", "cdi"});
+        const auto cdi_config = look({&api::kCdiConfig, "", "config"});
+        return datavolume::validate_beside(
+            dv, *claim, datavolume::read_settings(cdi.get(), cdi_config.get()).adopts_claims
+        );
+    };
+    return out;
+}
+
 std::string reason_of(int code) {
     switch (code) {
         case 400: return "BadRequest";
@@ -173,6 +194,7 @@ apiserver::Options server_options() {
     apiserver::Options out;
     out.admission[&api::kVirtualMachine] = machines();
     out.admission[&api::kVmi] = instances();
+    out.admission[&api::kDataVolume] = data_volumes();
     out.subresources[{"virtualmachines", "start"}] = verb(placement::start);
     out.subresources[{"virtualmachines", "stop"}] = verb(placement::stop);
     out.subresources[{"virtualmachines", "restart"}] = verb(placement::restart);
