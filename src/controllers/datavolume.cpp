@@ -55,7 +55,8 @@ struct Caches {
     kube::Cache<api::CdiConfig>& cdi_configs;
     kube::Cache<api::CdiConfig>& cdis;  ///< read as documents: the typed form of a CDI is not needed
     ClaimUsers users;
-    ProgressSource progress;
+    ProgressBoard* progress = nullptr;
+    std::shared_ptr<const ProgressBoard::Listener> on_progress;
 
     template <class T>
     [[nodiscard]] static std::optional<T> copy(const T* object) {
@@ -108,7 +109,7 @@ api::Plan plan_data_volume(const Caches& caches, const api::Key& key) {
     view.render = render_input(caches, view.dv, *entry->document);
     view.settings = view.render.settings;
     if (const auto text = failed_create(caches.engine, kDataVolumeController, key)) view.failed_create = {*text};
-    if (view.claim && caches.progress) view.progress = caches.progress(view.claim->metadata.uid);
+    if (view.claim && caches.progress != nullptr) view.progress = caches.progress->figure(view.claim->metadata.uid);
     return rules::dv::sync(view);
 }
 
@@ -203,10 +204,10 @@ void wake_on_changes(const std::shared_ptr<Caches>& caches, const Queues& queues
 
 }  // namespace
 
-void add_datavolume_controllers(kube::Engine& engine, ProgressSource progress) {
+void add_datavolume_controllers(kube::Engine& engine, ProgressBoard* progress) {
     // Owned by the plans below, and so by the engine; the listeners live no longer than its caches.
     const auto caches = std::make_shared<Caches>(engine);
-    caches->progress = std::move(progress);
+    caches->progress = progress;
     Queues queues;
     queues.dv = engine.add({
         .name = kDataVolumeController,
@@ -224,6 +225,11 @@ void add_datavolume_controllers(kube::Engine& engine, ProgressSource progress) {
         .user = identity(),
     });
     wake_on_changes(caches, queues);
+    if (progress == nullptr) return;
+    caches->on_progress = std::make_shared<const ProgressBoard::Listener>([queues](const api::Key& claim) {
+        queues.dv({&api::kDataVolume, claim.ns, claim.name});
+    });
+    progress->listen(caches->on_progress);
 }
 
 }  // namespace berth::controllers

@@ -54,6 +54,7 @@ inline constexpr const char* kSpoolDir = "/scratch";
 inline constexpr const char* kCertDir = "/certs";
 inline constexpr const char* kSecretHeaderDir = "/extraheaders";
 inline constexpr const char* kProgressDir = "/var/run/berth";
+inline constexpr const char* kProgressVolume = "berth-worker";  ///< the emptyDir that is mounted there
 inline constexpr int kWorkerUid = 107;
 
 /// How a worker ends. Both failures leave one line of text as the termination message.

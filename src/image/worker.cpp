@@ -28,15 +28,18 @@ void leave_message(const std::string& path, std::string text) {
     if (fd.is_open()) static_cast<void>(write_at(fd.get(), std::as_bytes(std::span(text)), 0, path));
 }
 
-/// Writes the figure for whoever shows it, at most twice a second; it never goes down.
+/// Writes the figure for whoever shows it, less than once a second: each becomes a write of the DataVolume. It never goes
+/// down.
 class ProgressFile {
 public:
+    static constexpr std::chrono::milliseconds kPause{1100};
+
     explicit ProgressFile(std::string directory) : path_(std::move(directory)) {
         if (!path_.empty()) path_ += "/progress";
     }
     void operator()(double percent) {
         const auto now = std::chrono::steady_clock::now();
-        if (path_.empty() || percent <= last_ || now - written_at_ < std::chrono::milliseconds(500)) return;
+        if (path_.empty() || percent <= last_ || now - written_at_ < kPause) return;
         last_ = percent;
         written_at_ = now;
         char text[16];

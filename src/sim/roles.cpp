@@ -8,6 +8,7 @@
 #include "controllers/hotplug_template.hpp"
 #include "controllers/placement.hpp"
 #include "node/agent/agent.hpp"
+#include "node/agent/worker_progress.hpp"
 #include "solo/admission/admission.hpp"
 #include "solo/controllers/housekeeping.hpp"
 #include "solo/controllers/kubelet.hpp"
@@ -33,7 +34,15 @@ public:
         : EngineRole(input),
           connector_(input.machines),
           kubelet_(engine, input.name, "10.0.0.1", *input.node, *input.node),
-          agent_(engine, input.executor, input.name, connector_, input.node->plugs()) {}
+          agent_(engine, input.executor, input.name, connector_, input.node->plugs()),
+          progress_(
+              engine,
+              input.name,
+              *input.node,
+              [&board = input.progress](const api::Key& claim, const Uid& uid, const std::string& figure) {
+                  board.report(claim, uid, figure);
+              }
+          ) {}
 
     Task<void> run() override {
         bool stopped = false;
@@ -53,6 +62,7 @@ private:
     SimConnector connector_;
     solo::Kubelet kubelet_;
     node::Agent agent_;
+    node::WorkerProgress progress_;
 };
 
 }  // namespace
@@ -66,7 +76,7 @@ std::unique_ptr<RoleParts> make_role(const RoleInput& input) {
         controllers::add_vmi_controller(role->engine, config);
         controllers::add_hotplug_attach_controller(role->engine, config);
         controllers::add_hotplug_template_controller(role->engine);
-        if (!input.lacks_datavolumes) controllers::add_datavolume_controllers(role->engine);
+        if (!input.lacks_datavolumes) controllers::add_datavolume_controllers(role->engine, &input.progress);
         return role;
     }
     const auto nodes = input.nodes;

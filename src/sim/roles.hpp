@@ -10,6 +10,7 @@
 #include "base/async/clock.hpp"
 #include "base/async/entropy.hpp"
 #include "base/async/log.hpp"
+#include "controllers/progress_board.hpp"
 #include "kube/transport.hpp"
 #include "sim/machine/node.hpp"
 #include "solo/rules/seed.hpp"
@@ -24,6 +25,7 @@ struct RoleInput {
     kube::Transport& transport;
     Machines& machines;
     std::string name;               ///< "controllers", "cluster", or a node's
+    controllers::ProgressBoard& progress;
     Node* node = nullptr;           ///< of a node role
     bool lacks_datavolumes = false; ///< the controllers role without the DataVolume controllers
     std::map<std::string, Node*> nodes = {};

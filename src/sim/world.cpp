@@ -27,6 +27,7 @@ World::World(WorldOptions options)
       entropy(options.seed ^ 0x9e3779b97f4a7c15),
       log(options.echo),
       machines(context),
+      progress(clock),
       log_store_(store::memory_log()),
       store_(context.executor(), blocking, *log_store_),
       server_(context.executor(), store_, clock, entropy, log, server_options()),
@@ -69,7 +70,7 @@ void World::seed_objects(int nodes) {
 
 void World::start(const std::string& role) {
     CHECK(!roles_.contains(role));
-    RoleInput input{context.executor(), clock, entropy, log, transport_, machines, role, nullptr, datavolumes_suspended_};
+    RoleInput input{context.executor(), clock, entropy, log, transport_, machines, role, progress, nullptr, datavolumes_suspended_};
     if (const auto it = nodes_.find(role); it != nodes_.end()) input.node = it->second.get();
     for (const auto& [name, node] : nodes_) input.nodes[name] = node.get();
     auto made = std::make_unique<Role>(context.executor(), make_role(input));

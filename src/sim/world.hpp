@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/kind.hpp"
+#include "controllers/progress_board.hpp"
 #include "apiserver/server.hpp"
 #include "kube/engine.hpp"
 #include "node/agent/launchers.hpp"
@@ -97,6 +98,7 @@ public:
     InlineBlocking blocking;
     CapturedLog log;
     Machines machines;
+    controllers::ProgressBoard progress;
 
 private:
     struct Role;

@@ -64,14 +64,23 @@ std::string phase_of(const View& view) {
     return claim.empty() ? phase : "Unknown";
 }
 
+// -1 for what is not a figure.
+double percent_of(const std::string& figure) {
+    double out = -1;
+    std::from_chars(figure.data(), figure.data() + figure.size(), out);
+    return out;
+}
+
 std::string progress_of(const View& view, const std::string& phase) {
     const std::string& before = view.dv.status.progress;
     if (claim_is_going(view)) return before;
     if (phase == "Succeeded") return claim_needs_no_work(view) ? "N/A" : "100.0%";
-    if (phase == "ImportInProgress" && view.progress) return *view.progress;
-    // A claim that is filled a second time starts over.
-    const bool is_of_an_earlier_claim = before.starts_with("100") || phase != "ImportInProgress";
-    return before.empty() || is_of_an_earlier_claim ? "N/A" : before;
+    const bool is_being_filled = phase == "ImportInProgress" || phase == "ImportScheduled";
+    // A claim that is filled a second time starts over; a worker that starts again does not take the figure back.
+    const bool is_of_this_claim = is_being_filled && !before.empty() && !before.starts_with("100");
+    const std::string shown = is_of_this_claim ? before : "N/A";
+    if (phase != "ImportInProgress" || !view.progress) return shown;
+    return percent_of(*view.progress) > percent_of(shown) ? *view.progress : shown;
 }
 
 std::int64_t restarts_of(const View& view) {

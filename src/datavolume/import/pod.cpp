@@ -8,7 +8,6 @@ namespace {
 
 constexpr const char* kDataVolume = "cdi-data-vol";
 constexpr const char* kCertVolume = "cdi-cert-vol";
-constexpr const char* kProgressVolume = "berth-worker";
 constexpr const char* kSpoolVolume = "berth-scratch";
 constexpr const char* kHeaderVolume = "cdi-secret-header-";  // + number
 

@@ -6,6 +6,7 @@
 #include "controllers/hotplug_attach.hpp"
 #include "controllers/hotplug_template.hpp"
 #include "controllers/placement.hpp"
+#include "datavolume/names.hpp"
 #include "node/edge/capabilities.hpp"
 #include "roles/up/streams.hpp"
 #include "solo/admission/admission.hpp"
@@ -19,8 +20,8 @@ namespace {
 
 const kube::User kSystem{"system:apiserver", {"system:masters", "system:authenticated"}};
 
-std::string socket_dir(const solo::DataPaths& paths, const std::string& node, const Uid& pod) {
-    return paths.node(NodeName{node}).pod(pod) + "/volumes/kubernetes.io~empty-dir/sockets/";
+std::string empty_dir(const solo::DataPaths& paths, const std::string& node, const Uid& pod, const std::string& volume) {
+    return paths.node(NodeName{node}).pod(pod) + "/volumes/kubernetes.io~empty-dir/" + volume;
 }
 
 std::string default_guest_archive() {
@@ -118,7 +119,7 @@ void Cluster::add_controllers() {
     controllers::add_vmi_controller(*engine_, config);
     controllers::add_hotplug_attach_controller(*engine_, config);
     controllers::add_hotplug_template_controller(*engine_);
-    controllers::add_datavolume_controllers(*engine_);
+    controllers::add_datavolume_controllers(*engine_, &progress_);
     solo::add_scheduler(*engine_);
     solo::add_volume_binder(*engine_);
     const solo::DataPaths paths = data_.paths();
@@ -147,7 +148,7 @@ Task<Result<void>> Cluster::start_nodes() {
         );
         node->volumes = std::make_unique<solo::LinuxVolumes>(blocking_, paths, NodeName{name});
         node->connector = std::make_unique<node::UnixConnector>([paths, name](const Uid& pod) {
-            return socket_dir(paths, name, pod) + std::string(node::kLinkSocketName);
+            return empty_dir(paths, name, pod, "sockets/") + std::string(node::kLinkSocketName);
         }, [this](pid_t launcher) { return keep_capabilities(launcher); });
         node->plugs = std::make_unique<node::LinuxPlugs>(
             blocking_, node::PlugDirs{paths.node(NodeName{name}).pods(), paths.node(NodeName{name}).plugs(), paths.cgroup()}
@@ -156,6 +157,13 @@ Task<Result<void>> Cluster::start_nodes() {
         if (!restored) log_.warn("volumes of the node cannot be restored", {{"node", name}, {"error", restored.error().message}});
         node->kubelet = std::make_unique<solo::Kubelet>(*engine_, name, options_.address, *node->runtime, *node->volumes);
         node->agent = std::make_unique<node::Agent>(*engine_, executor_, name, *node->connector, *node->plugs);
+        node->figures = std::make_unique<node::LinuxFigures>(executor_, [paths, name](const Uid& pod) {
+            return empty_dir(paths, name, pod, datavolume::kProgressVolume);
+        });
+        node->progress = std::make_unique<node::WorkerProgress>(
+            *engine_, name, *node->figures,
+            [this](const api::Key& claim, const Uid& uid, const std::string& figure) { progress_.report(claim, uid, figure); }
+        );
         const Result<void> recovered = co_await node->kubelet->recover();
         CO_TRY_DO(recovered);
     }
@@ -175,6 +183,7 @@ Task<void> Cluster::run() {
 Task<void> Cluster::close() {
     for (const auto& node : nodes_) {
         if (node->agent) co_await node->agent->close();
+        if (node->figures) co_await node->figures->close();
         if (node->runtime) co_await node->runtime->close();
     }
     if (store_) co_await store_->close();

@@ -8,7 +8,10 @@
 #include "apiserver/server.hpp"
 #include "base/async/system/system.hpp"
 #include "kube/engine.hpp"
+#include "controllers/progress_board.hpp"
 #include "node/agent/agent.hpp"
+#include "node/agent/worker_progress.hpp"
+#include "node/edge/linux_figures.hpp"
 #include "node/edge/linux_plugs.hpp"
 #include "node/edge/unix_connector.hpp"
 #include "roles/up/options.hpp"
@@ -28,6 +31,8 @@ struct ClusterNode {
     std::unique_ptr<node::LinuxPlugs> plugs;
     std::unique_ptr<solo::Kubelet> kubelet;
     std::unique_ptr<node::Agent> agent;
+    std::unique_ptr<node::LinuxFigures> figures;
+    std::unique_ptr<node::WorkerProgress> progress;
 };
 
 class Cluster {
@@ -70,6 +75,7 @@ private:
     std::unique_ptr<apiserver::Server> server_;
     std::unique_ptr<kube::InProcess> transport_;
     std::unique_ptr<solo::Images> images_;
+    controllers::ProgressBoard progress_{clock_};
     std::unique_ptr<kube::Engine> engine_;
     std::vector<std::unique_ptr<ClusterNode>> nodes_;
 };

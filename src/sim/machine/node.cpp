@@ -137,7 +137,15 @@ Task<int> Node::import_image(std::shared_ptr<Process> process) {
     const solo::ContainerSpec& spec = process->spec;
     Source& source =
         machines_.sources[env_of(spec, "IMPORTER_SOURCE") == "none" ? "" : env_of(spec, "IMPORTER_ENDPOINT")];
-    co_await machines_.clock.sleep_for(source.takes);
+    const int steps = source.figures + 1;
+    for (int step = 1; step <= steps; ++step) {
+        co_await machines_.clock.sleep_for(source.takes / steps);
+        if (process->killed_with || step == steps) break;
+        char text[16];
+        std::snprintf(text, sizeof text, "%.2f%%", 100.0 * step / steps);
+        figures_[spec.pod_uid] = text;
+        tell_figure(spec.pod_uid);
+    }
     if (process->killed_with) co_return *process->killed_with;
     if (source.fatal) {
         process->message = R"({"message":"checksum mismatch: the source is not what the DataVolume asks for"})";
@@ -223,6 +231,15 @@ std::string Node::volume_name(const std::string& host_path) const {
     return machines_.volumes.contains(base) ? base : std::string();
 }
 
+void Node::tell_figure(const Uid& pod) {
+    const auto it = figures_.find(pod);
+    if (it != figures_.end() && followed_.contains(pod) && on_figure_) on_figure_(pod, it->second);
+}
+
+void Node::follow(const Uid& pod) {
+    if (followed_.insert(pod).second) tell_figure(pod);
+}
+
 Volume* Node::volume_at(const std::string& host_path) {
     const auto it = machines_.volumes.find(volume_name(host_path));
     return it == machines_.volumes.end() ? nullptr : &it->second;
@@ -255,6 +272,7 @@ Task<Result<std::string>> Node::open_path(std::string path, std::string, std::op
 
 Task<Result<void>> Node::remove_pod_dir(Uid pod) {
     pod_dirs_.erase(pod);
+    figures_.erase(pod);
     plugs_->drop_pod(pod);
     co_return Result<void>();
 }

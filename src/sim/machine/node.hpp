@@ -13,6 +13,7 @@
 #include "base/async/task_group.hpp"
 #include "node/plugs.hpp"
 #include "sim/core/context.hpp"
+#include "node/figures.hpp"
 #include "solo/runtime.hpp"
 
 namespace berth::sim {
@@ -24,6 +25,7 @@ struct Source {
     int fails = 0;                  ///< this many attempts end with exit code 1 and `message`
     std::string message = "Unable to process data: unexpected EOF";
     bool fatal = false;  ///< a checksum mismatch: never succeeds
+    int figures = 0;     ///< how many times, evenly, the worker says how far it has come
 };
 
 /// What is on a volume; also says who may be looking at it.
@@ -144,7 +146,7 @@ private:
     std::map<Uid, Host> hosts_;  ///< by launcher pod
 };
 
-class Node final : public solo::Runtime, public solo::VolumeHost {
+class Node final : public solo::Runtime, public solo::VolumeHost, public node::WorkerFigures {
 public:
     Node(Machines& machines, std::string name);
     ~Node() override;
@@ -182,6 +184,13 @@ public:
     Task<Result<void>> grow_volume(std::string volume, Bytes size) override;
     Task<Result<void>> restore_volumes() override;
 
+    // WorkerFigures
+    void follow(const Uid& pod) override;
+    void drop(const Uid& pod) override { followed_.erase(pod); }
+    void on_figure(std::function<void(const Uid& pod, const std::string& figure)> call) override {
+        on_figure_ = std::move(call);
+    }
+
     // For tests
     std::set<std::string> failing_volumes;  ///< make_volume of these answers "no space left on device"
     bool fails_all_volumes = false;         ///< the same for every volume
@@ -208,6 +217,7 @@ private:
     Task<int> until_signalled(std::shared_ptr<Process> process);
     void ended(const std::shared_ptr<Process>& process, int exit_code);
     void tell(const Uid& pod);
+    void tell_figure(const Uid& pod);
     [[nodiscard]] Volume* volume_at(const std::string& host_path);
 
     Machines& machines_;
@@ -216,6 +226,9 @@ private:
     std::map<std::string, std::shared_ptr<Process>> processes_;
     std::set<Uid> pod_dirs_;
     std::vector<std::function<void(Uid)>> on_change_;
+    std::map<Uid, std::string> figures_;  ///< by pod
+    std::set<Uid> followed_;
+    std::function<void(const Uid&, const std::string&)> on_figure_;
     std::unique_ptr<SimPlugs> plugs_;
     TaskGroup group_;
 };
