@@ -14,9 +14,9 @@ namespace berth::image {
 
 Error system_error(const std::string& what, int code) {
     if (code == ENOSPC)
-        return {ErrorKind::invalid, what + ": no space left on device: use a larger volume, or make room on the node"};
+        return {ErrorKind::unavailable, what + ": no space left on device: use a larger volume, or make room on the node"};
     if (code == EDQUOT)
-        return {ErrorKind::invalid, what + ": disk quota exceeded: use a larger volume, or raise the quota"};
+        return {ErrorKind::unavailable, what + ": disk quota exceeded: use a larger volume, or raise the quota"};
     char text[128];
     std::string reason = strerror_r(code, text, sizeof text);
     if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));

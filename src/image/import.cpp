@@ -142,7 +142,7 @@ Result<std::unique_ptr<Stage>> HttpImport::route_spool(int depth) {
     // Inside a compression the size is not known; it is at least what is transferred.
     if (remote_.length && *remote_.length > room.value) {
         return fail(
-            ErrorKind::invalid,
+            ErrorKind::unavailable,
             "converting the image needs " + std::to_string(*remote_.length) +
                 (depth > 0 ? " bytes or more" : " bytes") + " beside the disk, and the node has " +
                 std::to_string(room.value) + ": make room on the node, or serve the image as raw"

@@ -107,7 +107,9 @@ void send_page(const Stream& stream, const Page& page, const Seen& seen, bool cl
     if (!page.location.empty()) head += "Location: " + page.location + "\r\n";
     if (page.takes_ranges) head += "Accept-Ranges: bytes\r\n";
     const bool has_body = status / 100 == 2;
-    if (has_body && page.says_length) head += "Content-Length: " + std::to_string(range.end - range.begin) + "\r\n";
+    const std::int64_t lie = seen.method == "HEAD" ? page.lies_on_head : page.lies_on_get;
+    if (has_body && page.says_length)
+        head += "Content-Length: " + std::to_string(range.end - range.begin + lie) + "\r\n";
     if (range.is_partial) {
         head += "Content-Range: bytes " + std::to_string(range.begin) + "-" + std::to_string(range.end - 1) + "/" +
                 std::to_string(found.st_size) + "\r\n";

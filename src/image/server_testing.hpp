@@ -24,6 +24,8 @@ struct Page {
     std::string needs_header;        ///< a whole line; "" = none
     std::int64_t closes_after = -1;  ///< bytes of body; -1 = never
     int closes_times = 0;            ///< how many GETs that happens to
+    std::int64_t lies_on_head = 0;   ///< added to the length that HEAD announces
+    std::int64_t lies_on_get = 0;    ///< the same for GET
 };
 
 struct Seen {

@@ -25,8 +25,8 @@ inline bool is_permanent(const Error& error) {
     return error.kind == ErrorKind::invalid || error.kind == ErrorKind::forbidden;
 }
 
-/// An error of a system call: "write disk.img: no space left on device". A full disk is permanent: fetching the same
-/// bytes again does not help.
+/// An error of a system call: "write disk.img: no space left on device". A full disk is not permanent: an image that is
+/// too large for the volume is refused as such, so what is short here is room that others took and may give back.
 Error system_error(const std::string& what, int code);
 
 }  // namespace berth::image
