@@ -41,6 +41,10 @@ inline constexpr const char* kCreatedFor = "cdi.kubevirt.io/createdForDataVolume
 inline constexpr const char* kAllowAdoption = "cdi.kubevirt.io/allowClaimAdoption";
 inline constexpr const char* kExternalPopulation = "cdi.kubevirt.io/externalPopulation";
 inline constexpr const char* kCreatedByController = "cdi.kubevirt.io/storage.createdByController";
+/// Who makes the claim's volume; Kubernetes' own.
+inline constexpr const char* kProvisionedBy = "volume.kubernetes.io/storage-provisioner";
+/// Our own: a volume is a directory on the node's file system, as large as its claim says.
+inline constexpr const char* kLocalProvisioner = "local.berth.dev";
 inline constexpr const char* kMinimumSize = "cdi.kubevirt.io/minimumSupportedPvcSize";
 /// On the pod that binds a machine's claims (placement.md 1.5).
 inline constexpr const char* kProvisioningPod = "kubevirt.io/ephemeral-provisioning";

@@ -129,7 +129,7 @@ Result<void> HttpImport::clear_once() {
 
 Result<std::unique_ptr<Stage>> HttpImport::route_raw(int depth) {
     if (depth == 0 && remote_.length) {
-        if (const auto refusal = target_.refusal_of({*remote_.length})) return std::unexpected(*refusal);
+        if (const auto refusal = target_.refusal_of_stream({*remote_.length})) return std::unexpected(*refusal);
     }
     TRY_DO(clear_once());
     way_ = Way::streamed;

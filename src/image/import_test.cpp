@@ -43,6 +43,7 @@ TEST_F(ImportTest, D01_D02_EveryFormatGivesTheSameDisk) {
 TEST_F(ImportTest, QcowIsReadByRangesOnly) {
     serve("hole.qcow2");
     job.image_size = 600_GiB;
+    job.is_thin = true;  // whatever room this machine has
     ASSERT_EQ(error_of_import(), "done");
     int whole = 0;
     for (const auto& one : server.seen()) whole += one.method == "GET" && one.range.empty() ? 1 : 0;
@@ -56,6 +57,7 @@ TEST_F(ImportTest, D23_HolesTakeNoRoom) {
     EXPECT_LT(allocated(), 1 << 20);
     serve("hole.qcow2");
     job.image_size = 600_GiB;
+    job.is_thin = true;  // whatever room this machine has
     ASSERT_EQ(error_of_import(), "done");
     EXPECT_LT(allocated(), 4 << 20);
     std::ifstream file(disk(), std::ios::binary);
@@ -227,6 +229,25 @@ TEST_F(ImportTest, D18_Blank) {
     ASSERT_TRUE(done.has_value()) << done.error().message;
     EXPECT_EQ(fs::file_size(disk()), static_cast<std::uintmax_t>((471_MiB).value));
     EXPECT_EQ(allocated(), 0);
+}
+
+// A share of the node's file system has the size of its claim, and takes room only as it is written.
+TEST_F(ImportTest, D18_D23_AThinVolumeIsAsLargeAsItsClaim) {
+    const auto room = free_space((place / "data").string());
+    ASSERT_TRUE(room.has_value());
+    const Bytes claim = datavolume::round_up_to_mib(*room + 64_GiB);
+    job.source = "none";
+    job.image_size = claim;
+    job.overhead = {0};
+    job.is_thin = true;
+    ASSERT_EQ(error_of_import(), "done");
+    EXPECT_EQ(fs::file_size(disk()), static_cast<std::uintmax_t>(claim.value));
+    EXPECT_EQ(allocated(), 0);
+    forget();
+    job.source = "http";
+    job.image_size = 1_GiB;
+    serve("big.qcow2");
+    EXPECT_NE(error_of_import().find("larger than the reported available storage 1073741824"), std::string::npos);
 }
 
 TEST_F(ImportTest, D20_Preallocation) {

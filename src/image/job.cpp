@@ -64,6 +64,7 @@ Result<Job> read_job(const Lookup& lookup) {
     job.claim_uid = text("BERTH_CLAIM_UID");
     job.owner_uid = text("OWNER_UID");
     job.preallocates = text("PREALLOCATION") == "true";
+    job.is_thin = text("BERTH_THIN_VOLUME") == "true";
     job.trusts_any_certificate = text("INSECURE_TLS") == "true";
     job.checksum = text("IMPORTER_CHECKSUM");
     job.user = text("IMPORTER_ACCESS_KEY_ID");

@@ -19,7 +19,8 @@ struct Job {
     std::string source;    ///< "http" or "none"
     std::string endpoint;  ///< URL
     std::string content_type = "kubevirt";
-    Bytes image_size;  ///< what the claim asked for; 0 = not said
+    Bytes image_size;      ///< what the claim asked for; 0 = not said
+    bool is_thin = false;  ///< the volume is a share of the node's file system, and the claim its size
     datavolume::Overhead overhead;
     std::string claim_uid;
     std::string owner_uid;

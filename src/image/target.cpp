@@ -43,22 +43,23 @@ bool is_block_device(const std::string& path) {
 Result<Target> Target::open(const Job& job) {
     if (is_block_device(job.block_device)) {
         TRY(const Bytes size, device_size(job.block_device));
-        return Target(job, job.block_device, true, size);
+        return Target(job, job.block_device, true, size, size);
     }
     TRY(Bytes room, free_space(parent_of(job.disk_file)));
     // What an earlier try of ours left will be removed first, so it counts as room.
     struct stat left = {};
     if (::stat(job.disk_file.c_str(), &left) == 0) room = room + Bytes{left.st_blocks * 512};
     if (job.image_size.value > 0) room = std::min(room, job.image_size);
-    return Target(job, job.disk_file, false, room);
+    const bool is_thin = job.is_thin && job.image_size.value > 0;
+    return Target(job, job.disk_file, false, room, is_thin ? job.image_size : room);
 }
 
-std::optional<Error> Target::refusal_of(Bytes virtual_size) const {
-    if (virtual_size <= available_) return {};
+std::optional<Error> Target::refusal(Bytes size, Bytes limit) {
+    if (size <= limit) return {};
     return Error{
         ErrorKind::invalid,
-        "virtual image size " + std::to_string(virtual_size.value) + " is larger than the reported available storage " +
-            std::to_string(available_.value) + ". A larger PVC is required",
+        "virtual image size " + std::to_string(size.value) + " is larger than the reported available storage " +
+            std::to_string(limit.value) + ". A larger PVC is required",
     };
 }
 
@@ -90,7 +91,7 @@ Result<Fd> Target::open_for_writing() const {
 }
 
 Bytes Target::wanted_size() const {
-    const Bytes usable = datavolume::usable_space(job_->overhead, available_);
+    const Bytes usable = datavolume::usable_space(job_->overhead, limit_);
     return job_->image_size.value > 0 ? std::min(usable, job_->image_size) : usable;
 }
 

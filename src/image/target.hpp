@@ -23,8 +23,12 @@ public:
     /// What a disk may have at most: the device's size, or what file system and claim both have. Measured once, at
     /// open.
     [[nodiscard]] Bytes available() const { return available_; }
+    /// The same for a disk that takes room only where it has data: on a thin volume, what the claim has.
+    [[nodiscard]] Bytes limit() const { return limit_; }
     /// Why a disk of this size does not fit; none when it does.
-    [[nodiscard]] std::optional<Error> refusal_of(Bytes virtual_size) const;
+    [[nodiscard]] std::optional<Error> refusal_of(Bytes virtual_size) const { return refusal(virtual_size, limit_); }
+    /// The same for one that comes as a stream of all its bytes.
+    [[nodiscard]] std::optional<Error> refusal_of_stream(Bytes length) const { return refusal(length, available_); }
 
     /// The same for a disk whose size is not known and that goes on beyond what there is.
     [[nodiscard]] Error overflow() const;
@@ -43,13 +47,16 @@ public:
     [[nodiscard]] Bytes wanted_size() const;
 
 private:
-    Target(const Job& job, std::string path, bool is_block, Bytes available)
-        : job_(&job), path_(std::move(path)), is_block_(is_block), available_(available) {}
+    Target(const Job& job, std::string path, bool is_block, Bytes available, Bytes limit)
+        : job_(&job), path_(std::move(path)), is_block_(is_block), available_(available), limit_(limit) {}
+
+    static std::optional<Error> refusal(Bytes size, Bytes limit);
 
     const Job* job_;
     std::string path_;
     bool is_block_;
     Bytes available_;
+    Bytes limit_;
     bool reads_as_zero_ = true;
 };
 

@@ -100,6 +100,7 @@ json::Array environment_of(const View& view) {
     env.set("BERTH_CLAIM_UID", view.claim.metadata.uid.value);
     env.set("PREALLOCATION", annotation(view, kPreallocationRequested) == "true" ? "true" : "false");
     env.set("INSECURE_TLS", annotation(view, kImportInsecure) == "true" ? "true" : "false");
+    if (!is_block && annotation(view, kProvisionedBy) == kLocalProvisioner) env.set("BERTH_THIN_VOLUME", "true");
     env.set_if("IMPORTER_CHECKSUM", annotation(view, kImportChecksum));
     if (const std::string secret = annotation(view, kImportSecret); !secret.empty()) {
         env.from_secret("IMPORTER_ACCESS_KEY_ID", secret, "accessKeyId");

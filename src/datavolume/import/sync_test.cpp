@@ -305,6 +305,18 @@ TEST(WorkerPod, D04_BlockClaimIsADevice) {
     EXPECT_NE(json::print(pod).find(R"({"name":"FILESYSTEM_OVERHEAD","value":"0"})"), std::string::npos);
 }
 
+// A volume of our own class is as large as its claim says, whatever room its file system shows.
+TEST(WorkerPod, D23_AVolumeOfTheNodeIsThin) {
+    Seen s = bound();
+    EXPECT_EQ(json::print(worker_pod_for(s.view)).find("BERTH_THIN_VOLUME"), std::string::npos);
+    s.view.claim.metadata.annotations[kProvisionedBy] = kLocalProvisioner;
+    EXPECT_NE(
+        json::print(worker_pod_for(s.view)).find(R"({"name":"BERTH_THIN_VOLUME","value":"true"})"), std::string::npos
+    );
+    s.view.claim.spec.volume_mode = "Block";
+    EXPECT_EQ(json::print(worker_pod_for(s.view)).find("BERTH_THIN_VOLUME"), std::string::npos);
+}
+
 TEST(WorkerPod, NamesStayWithin253Bytes) {
     EXPECT_EQ(importer_name("disk"), "importer-disk");
     const std::string name = importer_name(std::string(253, 'a'));
