@@ -126,10 +126,15 @@ Task<Result<void>> unplug(Stage& stage, GuestShell& shell, std::string volume, s
     co_return Result<void>{};
 }
 
-bool has_plug_pod(Stage& stage) {
-    return stage.sights().count_if(api::kPod, [](const json::Value& pod) {
-        return json::text_at(pod, "/metadata/labels/kubevirt.io") == "hotplug-disk";
-    }) > 0;
+// An attachment or trigger pod of the volume is there; other volumes have pods of their own.
+bool has_plug_pod(Stage& stage, const std::string& volume) {
+    const auto is_of_it = [&volume](const json::Value& pod) {
+        if (json::text_at(pod, "/metadata/labels/kubevirt.io") != "hotplug-disk") return false;
+        const json::Value* volumes = json::find(pod, "/spec/volumes");
+        return volumes != nullptr && volumes->is_array() &&
+               find_named(volumes->get_array(), "/name", volume) != nullptr;
+    };
+    return stage.sights().count_if(api::kPod, is_of_it) > 0;
 }
 
 Task<Result<void>> write_a_note(Stage& stage, GuestShell& shell, std::string serial) {
@@ -158,7 +163,7 @@ Task<Result<Times>> story(Stage& stage, GuestShell& shell, std::string name, std
     CO_TRY_DO(co_await write_a_note(stage, shell, name));
 
     CO_TRY_DO(co_await unplug(stage, shell, name, target, &times.unplugged));
-    std::function<bool()> tidy = [&] { return !has_plug_pod(stage); };
+    std::function<bool()> tidy = [&] { return !has_plug_pod(stage, name); };
     co_await stage.show_until(std::move(tidy));
     CO_TRY_DO(co_await ask(stage, shell, "ls /dev/disk/by-id /sys/block", Wanted::absent, name));
 
@@ -210,8 +215,9 @@ Task<Result<void>> end_plug_act(Stage& stage) {
         if (!gone && gone.error().kind != ErrorKind::not_found) co_return gone;
     }
     std::function<bool()> until = [&stage] {
-        return !stage.find(api::kVmi, kDemoInstance) && !has_plug_pod(stage) && !stage.find(api::kClaim, kDisks[0]) &&
-               !stage.find(api::kClaim, kDisks[1]);
+        return !stage.find(api::kVmi, kDemoInstance) && std::ranges::none_of(kDisks, [&stage](const char* disk) {
+            return has_plug_pod(stage, disk) || stage.find(api::kClaim, disk) != nullptr;
+        });
     };
     co_await stage.show_until(std::move(until));
     co_return Result<void>{};
