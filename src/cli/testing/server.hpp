@@ -120,7 +120,7 @@ protected:
         options.streams = &parrots_;
         options.subresources[{"virtualmachines", "start"}] = [](const apiserver::SubresourceView& view) {
             apiserver::SubresourceAnswer answer;
-            const bool is_paused = json::bool_at(view.body, "/paused");
+            const bool is_paused = view.body && json::bool_at(*view.body, "/paused");
             if (is_paused) answer = {.code = 409, .reason = "Conflict", .message = "VM is already running"};
             return answer;
         };

@@ -23,7 +23,7 @@ struct CrunParts {
     Clock& clock;
     Log& log;
     const Images& images;
-    std::string accelerator;  ///< "kvm", "tcg": what VM pods are told; "" = they look themselves
+    std::string accelerator = {};  ///< "kvm", "tcg": what VM pods are told; "" = they look themselves
 };
 
 class CrunRuntime final : public Runtime {
