@@ -112,8 +112,8 @@ TEST(Mounts, AreParsed) {
         "40 23 254:0 /d/x /d/with\\040space rw shared:7 master:2 - ext4 /dev/vda rw\n"
     );
     const MountPoint wanted[] = {
-        {.id = 23, .parent = 1,  .root = "/",    .path = "/",             .peer_group = 0, .fs_type = "ext4"},
-        {.id = 40, .parent = 23, .root = "/d/x", .path = "/d/with space", .peer_group = 7, .fs_type = "ext4"},
+        {23, 1,  "254:0", "/",    "/",             0, "ext4", "/dev/vda"},
+        {40, 23, "254:0", "/d/x", "/d/with space", 7, "ext4", "/dev/vda"},
     };
     EXPECT_EQ(mounts, std::vector<MountPoint>(std::begin(wanted), std::end(wanted)));
 }
