@@ -36,7 +36,8 @@ int measure(int machines) {
     }
     int running = 0;
     const auto all_run = [&] {
-        while (running < machines && world.text(api::kVirtualMachine, "m" + std::to_string(running), "/status/printableStatus") == "Running")
+        while (running < machines &&
+               world.text(api::kVirtualMachine, "m" + std::to_string(running), "/status/printableStatus") == "Running")
             ++running;
         return running == machines;
     };
@@ -46,11 +47,17 @@ int measure(int machines) {
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::size_t events = 0;
-    for (std::size_t i = before; i < world.history().size(); ++i) events += *world.history()[i].kind == api::kEvent ? 1U : 0U;
+    for (std::size_t i = before; i < world.history().size(); ++i)
+        events += *world.history()[i].kind == api::kEvent ? 1U : 0U;
     const std::size_t objects = world.history().size() - before - events;
     std::printf(
-        "%3d VM%s with 2 disks: %6.2f s, per VM %.1f object writes and %.1f events (everybody's: scheduler, binder and kubelet too)\n",
-        machines, machines == 1 ? " " : "s", seconds, static_cast<double>(objects) / machines, static_cast<double>(events) / machines
+        "%3d VM%s with 2 disks: %6.2f s, per VM %.1f object writes and %.1f events (everybody's: scheduler, binder and "
+        "kubelet too)\n",
+        machines,
+        machines == 1 ? " " : "s",
+        seconds,
+        static_cast<double>(objects) / machines,
+        static_cast<double>(events) / machines
     );
     return 0;
 }

@@ -24,9 +24,9 @@ json::Value to_json(const Report& report) {
     json::Array detaching;
     for (const Detaching& disk : report.detaching) {
         detaching.push_back(json::Object{
-            {"name",     disk.name                    },
+            {"name",     disk.name                   },
             {"since",    to_rfc3339_micro(disk.since)},
-            {"requests", disk.requests                }
+            {"requests", disk.requests               }
         });
     }
     json::Array errors;

@@ -171,12 +171,18 @@ json::Value write(const T& value) {
     }
 }
 
-inline json::Object typed(const char* type) { return json::Object{{"type", type}}; }
+inline json::Object typed(const char* type) {
+    return json::Object{
+        {"type", type}
+    };
+}
 
 template <class T>
 json::Object schema_of() {
     if constexpr (std::is_same_v<T, json::Value>) {
-        return json::Object{{"x-kubernetes-preserve-unknown-fields", true}};
+        return json::Object{
+            {"x-kubernetes-preserve-unknown-fields", true}
+        };
     } else if constexpr (std::is_same_v<T, std::string> || IsText<T>::value) {
         return typed("string");
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -265,8 +271,8 @@ std::optional<json::Value> patch_between(const T& observed, const T& desired) {
 
 }  // namespace berth::api
 
-#define BERTH_CODEC(T)                                    \
-    template Result<T> decode<T>(const json::Value&);     \
-    template json::Value encode<T>(const T&);             \
-    template json::Value schema<T>();                     \
+#define BERTH_CODEC(T)                                \
+    template Result<T> decode<T>(const json::Value&); \
+    template json::Value encode<T>(const T&);         \
+    template json::Value schema<T>();                 \
     template std::optional<json::Value> patch_between<T>(const T&, const T&)

@@ -246,7 +246,7 @@ struct ContainerStatus {
     bool ready = false;
     std::optional<bool> started;
     std::int64_t restart_count = 0;
-    json::Value state;       ///< read with container_state()
+    json::Value state;  ///< read with container_state()
     json::Value last_state;
     bool operator==(const ContainerStatus&) const = default;
 };
@@ -278,7 +278,8 @@ struct Pod {
     [[nodiscard]] bool is_terminal() const { return status.phase == "Succeeded" || status.phase == "Failed"; }
 };
 
-// --- Storage -----------------------------------------------------------------------------------------------------------
+// --- Storage
+// -----------------------------------------------------------------------------------------------------------
 
 struct TypedReference {
     std::string api_group;
@@ -403,7 +404,8 @@ struct CsiStorageCapacity {
     bool operator==(const CsiStorageCapacity&) const = default;
 };
 
-// --- Node and the rest ---------------------------------------------------------------------------------------------------
+// --- Node and the rest
+// ---------------------------------------------------------------------------------------------------
 
 struct Taint {
     std::string key;

@@ -101,18 +101,18 @@ struct Describe<VolumeSpec> {
     using T = VolumeSpec;
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
-        Field{"capacity",                  &T::capacity                    },
-        Field{"accessModes",               &T::access_modes                },
-        Field{"volumeMode",                &T::volume_mode                 },
-        Field{"storageClassName",          &T::storage_class_name          },
-        Field{"persistentVolumeReclaimPolicy",             &T::reclaim_policy              },
-        Field{"claimRef",                  &T::claim_ref                   },
-        Field{"local",                     &T::local                       },
-        Field{"hostPath",                  &T::host_path                   },
-        Field{"csi",                       &T::csi                         },
-        Field{"nodeAffinity",              &T::node_affinity               },
-        Field{"mountOptions",              &T::mount_options               },
-        Field{"volumeAttributesClassName", &T::volume_attributes_class_name},
+        Field{"capacity",                      &T::capacity                    },
+        Field{"accessModes",                   &T::access_modes                },
+        Field{"volumeMode",                    &T::volume_mode                 },
+        Field{"storageClassName",              &T::storage_class_name          },
+        Field{"persistentVolumeReclaimPolicy", &T::reclaim_policy              },
+        Field{"claimRef",                      &T::claim_ref                   },
+        Field{"local",                         &T::local                       },
+        Field{"hostPath",                      &T::host_path                   },
+        Field{"csi",                           &T::csi                         },
+        Field{"nodeAffinity",                  &T::node_affinity               },
+        Field{"mountOptions",                  &T::mount_options               },
+        Field{"volumeAttributesClassName",     &T::volume_attributes_class_name},
     };
 };
 

@@ -21,11 +21,11 @@ struct Field {
     using Type = Member;
 
     const char* name;
-    Member Owner::*member;
+    Member Owner::* member;
     const char* doc = "";
-    const char* one_of = "";   ///< legal values of a string, separated by blanks; "" = any
+    const char* one_of = "";  ///< legal values of a string, separated by blanks; "" = any
     bool required = false;
-    bool always = false;       ///< written even when empty ("status": {} of built-in kinds)
+    bool always = false;  ///< written even when empty ("status": {} of built-in kinds)
 
     constexpr Field values(const char* list) const {
         Field copy = *this;

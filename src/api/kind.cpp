@@ -66,15 +66,55 @@ constexpr Kind kCdiConfig        {kCdiGroup, "v1beta1", "CDIConfig", "cdiconfigs
 namespace {
 
 constexpr const Kind* kAll[] = {
-    &kNamespace, &kNode, &kPod, &kClaim, &kVolume, &kSecret, &kConfigMap, &kEvent, &kServiceAccount, &kService, &kEndpoints,
-    &kResourceQuota, &kLimitRange, &kReplicationController, &kDeployment, &kReplicaSet, &kStatefulSet, &kDaemonSet,
-    &kControllerRevision, &kJob, &kCronJob, &kStorageClass, &kVolumeAttachment, &kCsiDriver, &kCsiNode, &kCsiStorageCapacity,
-    &kLease, &kEventsEvent, &kCustomResourceDefinition, &kApiService, &kRole, &kRoleBinding, &kClusterRole, &kClusterRoleBinding,
-    &kPodDisruptionBudget, &kPriorityClass, &kVirtualMachine, &kVmi, &kKubeVirt, &kDataVolume, &kStorageProfile, &kCdi, &kCdiConfig,
+    &kNamespace,
+    &kNode,
+    &kPod,
+    &kClaim,
+    &kVolume,
+    &kSecret,
+    &kConfigMap,
+    &kEvent,
+    &kServiceAccount,
+    &kService,
+    &kEndpoints,
+    &kResourceQuota,
+    &kLimitRange,
+    &kReplicationController,
+    &kDeployment,
+    &kReplicaSet,
+    &kStatefulSet,
+    &kDaemonSet,
+    &kControllerRevision,
+    &kJob,
+    &kCronJob,
+    &kStorageClass,
+    &kVolumeAttachment,
+    &kCsiDriver,
+    &kCsiNode,
+    &kCsiStorageCapacity,
+    &kLease,
+    &kEventsEvent,
+    &kCustomResourceDefinition,
+    &kApiService,
+    &kRole,
+    &kRoleBinding,
+    &kClusterRole,
+    &kClusterRoleBinding,
+    &kPodDisruptionBudget,
+    &kPriorityClass,
+    &kVirtualMachine,
+    &kVmi,
+    &kKubeVirt,
+    &kDataVolume,
+    &kStorageProfile,
+    &kCdi,
+    &kCdiConfig,
 };
 
 bool has_word(std::string_view list, std::string_view word) {
-    return std::ranges::any_of(std::views::split(list, ' '), [&](const auto& w) { return std::string_view(w) == word; });
+    return std::ranges::any_of(std::views::split(list, ' '), [&](const auto& w) {
+        return std::string_view(w) == word;
+    });
 }
 
 }  // namespace
@@ -105,7 +145,9 @@ const Kind* find_kind_of(std::string_view api_version, std::string_view kind) {
 }
 
 bool Key::operator<(const Key& other) const {
-    const auto rank = [](const Key& k) { return std::tuple(k.kind ? k.kind->plural : "", k.kind ? k.kind->group : "", k.ns, k.name); };
+    const auto rank = [](const Key& k) {
+        return std::tuple(k.kind ? k.kind->plural : "", k.kind ? k.kind->group : "", k.ns, k.name);
+    };
     return rank(*this) < rank(other);
 }
 

@@ -6,7 +6,8 @@
 
 namespace berth::api {
 
-// --- The machine ---------------------------------------------------------------------------------------------------------
+// --- The machine
+// ---------------------------------------------------------------------------------------------------------
 
 struct Cpu {
     std::int64_t cores = 0;
@@ -293,7 +294,8 @@ struct VirtualMachineInstance {
     [[nodiscard]] bool is_final() const { return status.phase == "Succeeded" || status.phase == "Failed"; }
 };
 
-// --- VirtualMachine ------------------------------------------------------------------------------------------------------
+// --- VirtualMachine
+// ------------------------------------------------------------------------------------------------------
 
 struct VmiTemplateMeta {
     std::map<std::string, std::string> labels;

@@ -91,7 +91,8 @@ struct Describe<VmVolumeStatus> {
     static constexpr bool open = true;
     static constexpr auto fields = std::tuple{
         Field{"name",                      &T::name                        },
-        Field{"target",                    &T::target                      }.keep(),
+        Field{"target",                    &T::target                      }
+        .keep(),
         Field{"phase",                     &T::phase                       },
         Field{"reason",                    &T::reason                      },
         Field{"message",                   &T::message                     },

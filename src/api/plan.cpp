@@ -16,8 +16,8 @@ std::string line(const Delete& remove) {
 }
 
 std::string line(const Emit& event) {
-    return std::string("event ") + (event.is_warning ? "Warning " : "Normal ") + event.reason + " on " + print(event.about) +
-           ": " + event.message;
+    return std::string("event ") + (event.is_warning ? "Warning " : "Normal ") + event.reason + " on " +
+           print(event.about) + ": " + event.message;
 }
 
 std::string line(const Bind& bind) { return "bind " + print(bind.pod) + " to " + bind.node; }

@@ -28,8 +28,9 @@ struct Patch {
     Key key;
     Part part = Part::object;
     json::Value patch;
-    Uid uid;                                ///< the object it was decided on; the engine adds the precondition
-    std::optional<ResourceVersion> at = {}; ///< set when the decision depends on the exact version: else 409, plan again
+    Uid uid;  ///< the object it was decided on; the engine adds the precondition
+    std::optional<ResourceVersion> at = {
+    };  ///< set when the decision depends on the exact version: else 409, plan again
     bool operator==(const Patch&) const = default;
 };
 
@@ -60,7 +61,8 @@ struct Bind {
     bool operator==(const Bind&) const = default;
 };
 
-/// Something only one kind of executor knows how to do: a node, a launcher. `verb` and `on` print it, `args` say the rest.
+/// Something only one kind of executor knows how to do: a node, a launcher. `verb` and `on` print it, `args` say the
+/// rest.
 struct Effect {
     std::string verb;  ///< "create container", "mount volume"
     std::string on;    ///< what it is done to

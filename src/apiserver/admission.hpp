@@ -29,7 +29,8 @@ struct Admission {
     /// The same on update and patch; may also take back what this user may not change.
     std::function<void(json::Value& object, const json::Value& old, const kube::User& user)> mutate_update = {};
     /// `old` is nullptr on create. An empty answer accepts.
-    std::function<std::vector<api::Cause>(const json::Value& object, const json::Value* old, const Surroundings& around)>
+    std::function<
+        std::vector<api::Cause>(const json::Value& object, const json::Value* old, const Surroundings& around)>
         validate = {};
     /// On create, for reasons that lie in other objects. Those may change until the object is stored, and after:
     /// a controller must cope with what this lets pass.

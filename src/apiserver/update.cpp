@@ -59,9 +59,7 @@ std::vector<api::Cause> check(
         const std::string ns(json::text_at(object, "/metadata/namespace"));
         const std::string name(json::text_at(object, "/metadata/name"));
         const Around seen = around(core, *amendment.kind, ns, name);
-        std::ranges::move(
-            it->second.validate(object, &old, seen.seen_by(amendment.user)), std::back_inserter(causes)
-        );
+        std::ranges::move(it->second.validate(object, &old, seen.seen_by(amendment.user)), std::back_inserter(causes));
     }
     return causes;
 }

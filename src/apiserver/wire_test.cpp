@@ -70,7 +70,13 @@ TEST_F(WireTest, A74_OpenApiByRequest) {
     EXPECT_EQ(get("/openapi/v3/apis/apps/v1?hash=OLD").code, 301);
     const kube::Response v2 = ask("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
     EXPECT_EQ(v2.code, 200) << "kubectl reads it before it sends a List";
-    EXPECT_EQ(v2.body, "\n\x03" "2.0\x12\x16\n\x05" "Berth\x12\x0d" "v1.32.0+berth");
+    EXPECT_EQ(
+        v2.body,
+        "\n\x03"
+        "2.0\x12\x16\n\x05"
+        "Berth\x12\x0d"
+        "v1.32.0+berth"
+    );
 }
 
 TEST_F(WireTest, ServedKindsHaveEstablishedDefinitions) {

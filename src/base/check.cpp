@@ -6,7 +6,9 @@
 namespace berth::base {
 
 void check_failed(const char* file, int line, const char* what, std::string_view known) {
-    std::fprintf(stderr, "%s:%d: CHECK failed: %s %.*s\n", file, line, what, static_cast<int>(known.size()), known.data());
+    std::fprintf(
+        stderr, "%s:%d: CHECK failed: %s %.*s\n", file, line, what, static_cast<int>(known.size()), known.data()
+    );
     std::abort();
 }
 

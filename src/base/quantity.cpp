@@ -14,14 +14,29 @@ struct Suffix {
 };
 
 constexpr Suffix kSuffixes[] = {
-    {"Ki", 10, 0}, {"Mi", 20, 0}, {"Gi", 30, 0}, {"Ti", 40, 0}, {"Pi", 50, 0}, {"Ei", 60, 0}, {"n", -1, -9}, {"u", -1, -6},
-    {"m", -1, -3}, {"", -1, 0},   {"k", -1, 3},  {"M", -1, 6},  {"G", -1, 9},  {"T", -1, 12}, {"P", -1, 15}, {"E", -1, 18},
+    {"Ki", 10, 0 },
+    {"Mi", 20, 0 },
+    {"Gi", 30, 0 },
+    {"Ti", 40, 0 },
+    {"Pi", 50, 0 },
+    {"Ei", 60, 0 },
+    {"n",  -1, -9},
+    {"u",  -1, -6},
+    {"m",  -1, -3},
+    {"",   -1, 0 },
+    {"k",  -1, 3 },
+    {"M",  -1, 6 },
+    {"G",  -1, 9 },
+    {"T",  -1, 12},
+    {"P",  -1, 15},
+    {"E",  -1, 18},
 };
 
 std::unexpected<Error> not_a_quantity(std::string_view written) {
     return fail(
         ErrorKind::invalid,
-        "\"" + std::string(written) + "\" is not a quantity: write a number with an optional suffix such as 500Mi, 2Gi or 100m"
+        "\"" + std::string(written) +
+            "\" is not a quantity: write a number with an optional suffix such as 500Mi, 2Gi or 100m"
     );
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <expected>
-#include <string_view>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace berth {
@@ -39,16 +39,16 @@ inline std::unexpected<Error> within(std::string_view context, Error error) {
 #define BERTH_CONCAT(a, b) BERTH_CONCAT_(a, b)
 
 // TRY(auto x, f()): leaves the function with the error of f(), or names its value. TRY_DO is for Result<void>.
-#define BERTH_TRY_(leave, name, target, ...)             \
-    auto name = (__VA_ARGS__);                           \
+#define BERTH_TRY_(leave, name, target, ...)                   \
+    auto name = (__VA_ARGS__);                                 \
     if (!name) leave std::unexpected(std::move(name).error()); \
     target = *std::move(name)
 #define TRY(target, ...) BERTH_TRY_(return, BERTH_CONCAT(try_, __LINE__), target, __VA_ARGS__)
 #define CO_TRY(target, ...) BERTH_TRY_(co_return, BERTH_CONCAT(try_, __LINE__), target, __VA_ARGS__)
 #define TRY_DO(...) \
     if (auto tried = (__VA_ARGS__); !tried) return std::unexpected(std::move(tried).error())
-#define CO_TRY_DO(...)                                                                       \
-    do {                                                                                     \
-        auto tried = (__VA_ARGS__);                                                          \
-        if (!tried) co_return std::unexpected(std::move(tried).error());                     \
+#define CO_TRY_DO(...)                                                   \
+    do {                                                                 \
+        auto tried = (__VA_ARGS__);                                      \
+        if (!tried) co_return std::unexpected(std::move(tried).error()); \
     } while (false)

@@ -30,9 +30,15 @@ std::string date_and_time(Timestamp at) {
     const chrono::hh_mm_ss clock{chrono::floor<chrono::seconds>(at - day)};
     char text[40];
     std::snprintf(
-        text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-        static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count())
+        text,
+        sizeof text,
+        "%04d-%02u-%02uT%02d:%02d:%02d",
+        static_cast<int>(date.year()),
+        static_cast<unsigned>(date.month()),
+        static_cast<unsigned>(date.day()),
+        static_cast<int>(clock.hours().count()),
+        static_cast<int>(clock.minutes().count()),
+        static_cast<int>(clock.seconds().count())
     );
     return text;
 }
@@ -50,14 +56,14 @@ std::string to_rfc3339_micro(Timestamp at) {
 
 std::optional<Timestamp> from_rfc3339(std::string_view text) {
     int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-    const bool shaped = read_digits(text, 4, year) && read_char(text, '-') && read_digits(text, 2, month) &&
-                        read_char(text, '-') && read_digits(text, 2, day) &&
-                        (read_char(text, 'T') || read_char(text, 't')) && read_digits(text, 2, hour) &&
-                        read_char(text, ':') && read_digits(text, 2, minute) && read_char(text, ':') &&
-                        read_digits(text, 2, second);
+    const bool shaped =
+        read_digits(text, 4, year) && read_char(text, '-') && read_digits(text, 2, month) && read_char(text, '-') &&
+        read_digits(text, 2, day) && (read_char(text, 'T') || read_char(text, 't')) && read_digits(text, 2, hour) &&
+        read_char(text, ':') && read_digits(text, 2, minute) && read_char(text, ':') && read_digits(text, 2, second);
     if (!shaped || hour > 23 || minute > 59 || second > 60) return {};
     const chrono::year_month_day date{
-        chrono::year{year}, chrono::month{static_cast<unsigned>(month)}, chrono::day{static_cast<unsigned>(day)}};
+        chrono::year{year}, chrono::month{static_cast<unsigned>(month)}, chrono::day{static_cast<unsigned>(day)}
+    };
     if (!date.ok()) return {};
     int micros = 0;
     if (read_char(text, '.')) {

@@ -48,16 +48,23 @@ void add_up(CLI::App& app, Work& work) {
     const auto flags = std::make_shared<Flags>();
     roles::UpOptions& options = flags->options;
     verb->add_option("--data-dir", options.data_dir, "where everything is kept")->capture_default_str();
-    verb->add_option("--nodes", options.nodes, "nodes n1 to nN, all on this machine")->check(CLI::Range(1, 16))->capture_default_str();
-    verb->add_option("--listen", flags->listen, "ADDRESS:PORT of the API server (default 127.0.0.1:6443; port 0: any free one)");
-    verb->add_option("--accel", options.accelerator, "how guests run")->check(CLI::IsMember({"auto", "kvm", "tcg"}))->capture_default_str();
+    verb->add_option("--nodes", options.nodes, "nodes n1 to nN, all on this machine")
+        ->check(CLI::Range(1, 16))
+        ->capture_default_str();
+    verb->add_option(
+        "--listen", flags->listen, "ADDRESS:PORT of the API server (default 127.0.0.1:6443; port 0: any free one)"
+    );
+    verb->add_option("--accel", options.accelerator, "how guests run")
+        ->check(CLI::IsMember({"auto", "kvm", "tcg"}))
+        ->capture_default_str();
     verb->add_option("--node-cpu", flags->cpu, "CPUs each node offers, e.g. 4 (default: the machine's share)");
     verb->add_option("--node-memory", flags->memory, "memory each node offers, e.g. 8Gi");
     verb->add_option("--node-storage", flags->storage, "bytes of claims each node takes, e.g. 100Gi");
     verb->add_option("--guest-image", options.guest_archive, "OCI archive behind the image berth.local/guest");
     verb->add_flag("-v,--verbose", options.is_verbose, "log every plan");
     verb->footer(
-        "Prints one line when ready and keeps a kubeconfig in the data directory. Ctrl-C or SIGTERM ends it; guests go on\n"
+        "Prints one line when ready and keeps a kubeconfig in the data directory. Ctrl-C or SIGTERM ends it; guests go "
+        "on\n"
         "running and are found again by the next `berth up`. `berth down` stops them.\n\n"
         "Examples:\n"
         "  berth up\n"

@@ -8,7 +8,9 @@ api::VirtualMachine machine(std::string status) {
     vm.metadata.name = "db";
     vm.status.printable_status = std::move(status);
     vm.spec.vmi_template.emplace();
-    vm.spec.vmi_template->spec.volumes.push_back({.name = "root", .data_volume = api::DataVolumeVolumeSource{.name = "db-root"}});
+    vm.spec.vmi_template->spec.volumes.push_back(
+        {.name = "root", .data_volume = api::DataVolumeVolumeSource{.name = "db-root"}}
+    );
     return vm;
 }
 
@@ -32,7 +34,11 @@ std::optional<Line> marked(const std::vector<Line>& lines, Mark mark) {
 }
 
 TEST(Explain, WaitingDiskNamesTheScheduler) {
-    View view{.vm = machine("WaitingForVolumeBinding"), .data_volumes = {data_volume("WaitForFirstConsumer")}, .claims = {claim("Pending")}};
+    View view{
+        .vm = machine("WaitingForVolumeBinding"),
+        .data_volumes = {data_volume("WaitForFirstConsumer")},
+        .claims = {claim("Pending")}
+    };
     const auto lines = chain(view);
     const auto next = marked(lines, Mark::next);
     ASSERT_TRUE(next);
@@ -41,12 +47,21 @@ TEST(Explain, WaitingDiskNamesTheScheduler) {
 }
 
 TEST(Explain, UnschedulablePodSaysWhy) {
-    View view{.vm = machine("ErrorUnschedulable"), .data_volumes = {data_volume("WaitForFirstConsumer")}, .claims = {claim("Pending")}};
+    View view{
+        .vm = machine("ErrorUnschedulable"),
+        .data_volumes = {data_volume("WaitForFirstConsumer")},
+        .claims = {claim("Pending")}
+    };
     api::Pod pod;
     pod.metadata.name = "virt-launcher-db-x";
     pod.metadata.annotations["kubevirt.io/ephemeral-provisioning"] = "true";
     pod.status.phase = "Pending";
-    pod.status.conditions.push_back({.type = "PodScheduled", .status = "False", .reason = "Unschedulable", .message = "0/2 nodes are available: 2 Insufficient memory."});
+    pod.status.conditions.push_back(
+        {.type = "PodScheduled",
+         .status = "False",
+         .reason = "Unschedulable",
+         .message = "0/2 nodes are available: 2 Insufficient memory."}
+    );
     view.pods.push_back(pod);
     const auto failed = marked(chain(view), Mark::failed);
     ASSERT_TRUE(failed);
@@ -56,7 +71,8 @@ TEST(Explain, UnschedulablePodSaysWhy) {
 
 TEST(Explain, MissingClaimSaysWhatToDo) {
     View view{.vm = machine("ErrorPvcNotFound")};
-    view.vm->spec.vmi_template->spec.volumes.front() = {.name = "root", .persistent_volume_claim = api::VmClaimSource{.claim_name = "c"}};
+    view.vm->spec.vmi_template->spec.volumes.front(
+    ) = {.name = "root", .persistent_volume_claim = api::VmClaimSource{.claim_name = "c"}};
     const auto failed = marked(chain(view), Mark::failed);
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->object, "pvc/c");

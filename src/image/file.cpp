@@ -14,7 +14,9 @@ namespace berth::image {
 
 Error system_error(const std::string& what, int code) {
     if (code == ENOSPC)
-        return {ErrorKind::unavailable, what + ": no space left on device: use a larger volume, or make room on the node"};
+        return {
+            ErrorKind::unavailable, what + ": no space left on device: use a larger volume, or make room on the node"
+        };
     if (code == EDQUOT)
         return {ErrorKind::unavailable, what + ": disk quota exceeded: use a larger volume, or raise the quota"};
     char text[128];

@@ -147,9 +147,7 @@ Result<Background> Background::start(const Command& command) {
 }
 
 Background::Background(Background&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      errors_fd_(std::move(other.errors_fd_)),
-      errors_(std::move(other.errors_)) {}
+    : pid_(std::exchange(other.pid_, -1)), errors_fd_(std::move(other.errors_fd_)), errors_(std::move(other.errors_)) {}
 
 Background::~Background() {
     if (pid_ > 0) {

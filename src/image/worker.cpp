@@ -28,8 +28,8 @@ void leave_message(const std::string& path, std::string text) {
     if (fd.is_open()) static_cast<void>(write_at(fd.get(), std::as_bytes(std::span(text)), 0, path));
 }
 
-/// Writes the figure for whoever shows it, less than once a second: each becomes a write of the DataVolume. It never goes
-/// down.
+/// Writes the figure for whoever shows it, less than once a second: each becomes a write of the DataVolume. It never
+/// goes down.
 class ProgressFile {
 public:
     static constexpr std::chrono::milliseconds kPause{1100};

@@ -21,7 +21,13 @@ namespace {
 class EngineRole : public RoleParts {
 public:
     explicit EngineRole(const RoleInput& input)
-        : engine(input.executor, input.clock, input.entropy, input.log, kube::Api(input.transport, {"system:" + input.name, {"system:authenticated"}})) {}
+        : engine(
+              input.executor,
+              input.clock,
+              input.entropy,
+              input.log,
+              kube::Api(input.transport, {"system:" + input.name, {"system:authenticated"}})
+          ) {}
     Task<void> run() override { return engine.run(); }
     [[nodiscard]] bool is_quiet() const override { return engine.is_quiet(); }
 
@@ -83,7 +89,8 @@ std::unique_ptr<RoleParts> make_role(const RoleInput& input) {
     solo::add_scheduler(role->engine);
     solo::add_volume_binder(role->engine);
     solo::add_provisioner(
-        role->engine, [](const std::string& node) { return "/sim/" + node; },
+        role->engine,
+        [](const std::string& node) { return "/sim/" + node; },
         [nodes](const std::string& node) -> solo::VolumeHost* {
             const auto it = nodes.find(node);
             return it == nodes.end() ? nullptr : it->second;

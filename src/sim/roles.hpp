@@ -24,10 +24,10 @@ struct RoleInput {
     Log& log;
     kube::Transport& transport;
     Machines& machines;
-    std::string name;               ///< "controllers", "cluster", or a node's
+    std::string name;  ///< "controllers", "cluster", or a node's
     controllers::ProgressBoard& progress;
-    Node* node = nullptr;           ///< of a node role
-    bool lacks_datavolumes = false; ///< the controllers role without the DataVolume controllers
+    Node* node = nullptr;            ///< of a node role
+    bool lacks_datavolumes = false;  ///< the controllers role without the DataVolume controllers
     std::map<std::string, Node*> nodes = {};
 };
 

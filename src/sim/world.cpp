@@ -6,11 +6,20 @@
 namespace berth::sim {
 namespace {
 
-const kube::User kAdmin{"kubernetes-admin", {"system:masters", "system:authenticated"}};
+const kube::User kAdmin{
+    "kubernetes-admin", {"system:masters", "system:authenticated"}
+};
 
 // The kinds whose every change is remembered.
 const api::Kind* const kRecorded[] = {
-    &api::kVirtualMachine, &api::kVmi, &api::kDataVolume, &api::kClaim, &api::kVolume, &api::kPod, &api::kEvent, &api::kNode,
+    &api::kVirtualMachine,
+    &api::kVmi,
+    &api::kDataVolume,
+    &api::kClaim,
+    &api::kVolume,
+    &api::kPod,
+    &api::kEvent,
+    &api::kNode,
 };
 
 }  // namespace
@@ -70,7 +79,9 @@ void World::seed_objects(int nodes) {
 
 void World::start(const std::string& role) {
     CHECK(!roles_.contains(role));
-    RoleInput input{context.executor(), clock, entropy, log, transport_, machines, role, progress, nullptr, datavolumes_suspended_};
+    RoleInput input{
+        context.executor(), clock, entropy, log, transport_, machines, role, progress, nullptr, datavolumes_suspended_
+    };
     if (const auto it = nodes_.find(role); it != nodes_.end()) input.node = it->second.get();
     for (const auto& [name, node] : nodes_) input.nodes[name] = node.get();
     auto made = std::make_unique<Role>(context.executor(), make_role(input));
@@ -161,7 +172,8 @@ Result<void> World::remove(const api::Kind& kind, const std::string& name, kube:
 
 std::vector<kube::Document> World::list(const api::Kind& kind) {
     std::vector<kube::Document> out;
-    for (const store::RecordPtr& record : store_.list(kind.qualified(), "")) out.emplace_back(record, &record->document);
+    for (const store::RecordPtr& record : store_.list(kind.qualified(), ""))
+        out.emplace_back(record, &record->document);
     return out;
 }
 
@@ -201,7 +213,8 @@ std::vector<std::string> World::ever(const api::Kind& kind) const {
 std::vector<std::string> World::events_of(const std::string& object_name) const {
     std::vector<std::string> out;
     for (const Seen& seen : history_) {
-        if (!(*seen.kind == api::kEvent) || seen.type != "ADDED" || seen.text("/involvedObject/name") != object_name) continue;
+        if (!(*seen.kind == api::kEvent) || seen.type != "ADDED" || seen.text("/involvedObject/name") != object_name)
+            continue;
         out.push_back(seen.text("/reason") + ": " + seen.text("/message"));
     }
     return out;

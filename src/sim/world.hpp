@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "api/kind.hpp"
-#include "controllers/progress_board.hpp"
 #include "apiserver/server.hpp"
+#include "controllers/progress_board.hpp"
 #include "kube/engine.hpp"
 #include "node/agent/launchers.hpp"
 #include "sim/core/context.hpp"
@@ -35,7 +35,9 @@ struct Seen {
     Timestamp at;
 
     [[nodiscard]] std::string name() const { return std::string(json::text_at(*object, "/metadata/name")); }
-    [[nodiscard]] std::string text(std::string_view pointer) const { return std::string(json::text_at(*object, pointer)); }
+    [[nodiscard]] std::string text(std::string_view pointer) const {
+        return std::string(json::text_at(*object, pointer));
+    }
 };
 
 class World {
@@ -72,7 +74,12 @@ public:
     /// JSON text of an object. Fails the caller's expectations by returning the error.
     Result<kube::Document> create(std::string_view json_text);
     Result<kube::Document> create(json::Value document);
-    Result<kube::Document> patch(const api::Kind& kind, const std::string& name, std::string_view merge_patch, const std::string& subresource = "");
+    Result<kube::Document> patch(
+        const api::Kind& kind,
+        const std::string& name,
+        std::string_view merge_patch,
+        const std::string& subresource = ""
+    );
     Result<void> remove(const api::Kind& kind, const std::string& name, kube::DeleteOptions options = {});
     std::vector<kube::Document> list(const api::Kind& kind);
     kube::Response request(kube::Request request);
@@ -83,7 +90,9 @@ public:
     /// Every change since the start, in order of resource version per kind.
     [[nodiscard]] const std::vector<Seen>& history() const { return history_; }
     /// The distinct values a field had, in order; "" left out.
-    [[nodiscard]] std::vector<std::string> values(const api::Kind& kind, const std::string& name, std::string_view pointer) const;
+    [[nodiscard]] std::vector<std::string> values(
+        const api::Kind& kind, const std::string& name, std::string_view pointer
+    ) const;
     /// Names of objects of a kind ever seen, in order of first appearance.
     [[nodiscard]] std::vector<std::string> ever(const api::Kind& kind) const;
     /// "Reason: message" of every event about an object, in order.

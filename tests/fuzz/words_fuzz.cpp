@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t si
         if (berth::to_bytes(berth::quantity_of(*amount)) != *amount) std::abort();
     }
     if (const auto at = berth::from_rfc3339(text)) {
-        if (at->time_since_epoch() > std::chrono::hours(0) && berth::from_rfc3339(berth::to_rfc3339_micro(*at)) != *at) std::abort();
+        if (at->time_since_epoch() > std::chrono::hours(0) && berth::from_rfc3339(berth::to_rfc3339_micro(*at)) != *at)
+            std::abort();
     }
     return 0;
 }

@@ -55,12 +55,17 @@ public:
             ++creates;
             json::Array owners;
             owners.push_back(json::Object{
-                {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", key.name}, {"uid", map->metadata.uid.value}, {"controller", true}
+                {"apiVersion", "v1"                   },
+                {"kind",       "ConfigMap"            },
+                {"name",       key.name               },
+                {"uid",        map->metadata.uid.value},
+                {"controller", true                   }
             });
             json::Value secret = json::Object{
-                {"apiVersion", "v1"},
-                {"kind", "Secret"},
-                {"metadata", json::Object{{"name", key.name}, {"namespace", key.ns}, {"ownerReferences", std::move(owners)}}},
+                {"apiVersion", "v1"                                                                             },
+                {"kind",       "Secret"                                                                         },
+                {"metadata",
+                 json::Object{{"name", key.name}, {"namespace", key.ns}, {"ownerReferences", std::move(owners)}}},
             };
             return api::want(api::Create{std::move(secret)});
         };
@@ -79,9 +84,9 @@ public:
         kube::Api user(transport, {"admin", {"system:masters"}});
         for (int i = 0; i < count; ++i) {
             const Result<kube::Document> made = co_await user.create(json::Object{
-                {"apiVersion", "v1"},
-                {"kind", "ConfigMap"},
-                {"metadata", json::Object{{"name", "m" + std::to_string(i)}, {"namespace", "default"}}},
+                {"apiVersion", "v1"                                                                     },
+                {"kind",       "ConfigMap"                                                              },
+                {"metadata",   json::Object{{"name", "m" + std::to_string(i)}, {"namespace", "default"}}},
             });
             EXPECT_TRUE(made) << made.error().message;
             if (i % 50 == 0) co_await clock.sleep_for(10ms);

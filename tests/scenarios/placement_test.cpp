@@ -10,14 +10,18 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string vm_with_disk(const std::string& name, const std::string& extra_spec = "") {
-    return R"({"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","metadata":{"name":")" + name + R"("},"spec":{"runStrategy":"Always",)" +
-           R"("dataVolumeTemplates":[{"metadata":{"name":")" + name + R"(-root"},"spec":{"source":{"http":{"url":"http://images/a.raw"}},)" +
+    return R"({"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","metadata":{"name":")" + name +
+           R"("},"spec":{"runStrategy":"Always",)" + R"("dataVolumeTemplates":[{"metadata":{"name":")" + name +
+           R"(-root"},"spec":{"source":{"http":{"url":"http://images/a.raw"}},)" +
            R"("pvc":{"storageClassName":"local","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}}],)" +
-           R"("template":{"spec":{)" + extra_spec + R"("domain":{"memory":{"guest":"256Mi"},"devices":{"disks":[{"name":"root","disk":{"bus":"virtio"}}]}},)" +
+           R"("template":{"spec":{)" + extra_spec +
+           R"("domain":{"memory":{"guest":"256Mi"},"devices":{"disks":[{"name":"root","disk":{"bus":"virtio"}}]}},)" +
            R"("volumes":[{"name":"root","dataVolume":{"name":")" + name + R"(-root"}}]}}}})";
 }
 
-bool is_running(World& world, const std::string& name) { return world.text(api::kVirtualMachine, name, "/status/printableStatus") == "Running"; }
+bool is_running(World& world, const std::string& name) {
+    return world.text(api::kVirtualMachine, name, "/status/printableStatus") == "Running";
+}
 
 class Placement : public ::testing::Test {
 protected:
@@ -69,9 +73,13 @@ TEST_F(Placement, P02_EverythingIsOnOneNode) {
     EXPECT_FALSE(node.empty());
     EXPECT_EQ(world.text(api::kClaim, "web-root", "/metadata/annotations/volume.kubernetes.io~1selected-node"), node);
     const std::string volume = world.text(api::kClaim, "web-root", "/spec/volumeName");
-    EXPECT_EQ(world.text(api::kVolume, volume, "/spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0/values/0"), node);
+    EXPECT_EQ(
+        world.text(api::kVolume, volume, "/spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0/values/0"),
+        node
+    );
     for (const Seen& seen : world.history()) {
-        if (*seen.kind == api::kPod && !seen.text("/spec/nodeName").empty()) EXPECT_EQ(seen.text("/spec/nodeName"), node) << seen.name();
+        if (*seen.kind == api::kPod && !seen.text("/spec/nodeName").empty())
+            EXPECT_EQ(seen.text("/spec/nodeName"), node) << seen.name();
     }
 }
 
@@ -117,17 +125,22 @@ TEST_F(Placement, P06_PrintableStatusOnItsWay) {
 TEST_F(Placement, P08_EventsOfTheFlow) {
     run_web();
     const std::vector<std::string> vm = world.events_of("web");
-    const auto has = [&](const std::string& prefix) { return std::ranges::any_of(vm, [&](const auto& e) { return e.starts_with(prefix); }); };
+    const auto has = [&](const std::string& prefix) {
+        return std::ranges::any_of(vm, [&](const auto& e) { return e.starts_with(prefix); });
+    };
     EXPECT_TRUE(has("SuccessfulDataVolumeCreate: "));
     EXPECT_TRUE(has("SuccessfulCreate: Started the virtual machine"));
-    for (const std::string& pod : pods_of_web()) EXPECT_TRUE(has("SuccessfulCreate: Created virtual machine pod " + pod));
+    for (const std::string& pod : pods_of_web())
+        EXPECT_TRUE(has("SuccessfulCreate: Created virtual machine pod " + pod));
     EXPECT_TRUE(has("SuccessfulDelete: Deleted WaitForFirstConsumer temporary pod " + pods_of_web()[0]));
     EXPECT_TRUE(has("Started: VirtualMachineInstance started."));
 }
 
 TEST_F(Placement, P16_TooLargeForEveryNode) {
     ASSERT_TRUE(world.create(vm_with_disk("web", R"("nodeSelector":{"no":"where"},)")));
-    ASSERT_TRUE(world.until([&] { return world.text(api::kVirtualMachine, "web", "/status/printableStatus") == "ErrorUnschedulable"; }, 30s));
+    ASSERT_TRUE(world.until(
+        [&] { return world.text(api::kVirtualMachine, "web", "/status/printableStatus") == "ErrorUnschedulable"; }, 30s
+    ));
     EXPECT_EQ(world.text(api::kClaim, "web-root", "/metadata/annotations/volume.kubernetes.io~1selected-node"), "");
     EXPECT_EQ(world.text(api::kDataVolume, "web-root", "/status/phase"), "WaitForFirstConsumer");
 }
@@ -138,7 +151,9 @@ TEST_F(Placement, P27_OnceEndsAsItShould) {
     ASSERT_TRUE(world.create(once));
     ASSERT_TRUE(world.until([&] { return is_running(world, "web"); }, 60s));
     world.launcher_of("web")->power_off();
-    ASSERT_TRUE(world.until([&] { return world.text(api::kVirtualMachine, "web", "/status/printableStatus") == "Stopped"; }, 60s));
+    ASSERT_TRUE(world.until(
+        [&] { return world.text(api::kVirtualMachine, "web", "/status/printableStatus") == "Stopped"; }, 60s
+    ));
     EXPECT_EQ(world.text(api::kVmi, "web", "/status/phase"), "Succeeded");
 }
 
@@ -155,23 +170,30 @@ TEST_F(Placement, P33_DeletedMachineLeavesNothing) {
     run_web();
     ASSERT_TRUE(world.remove(api::kVirtualMachine, "web"));
     const auto all_gone = [&] {
-        return world.list(api::kVirtualMachine).empty() && world.list(api::kVmi).empty() && world.list(api::kPod).empty() &&
-               world.list(api::kDataVolume).empty() && world.list(api::kClaim).empty() && world.list(api::kVolume).empty();
+        return world.list(api::kVirtualMachine).empty() && world.list(api::kVmi).empty() &&
+               world.list(api::kPod).empty() && world.list(api::kDataVolume).empty() &&
+               world.list(api::kClaim).empty() && world.list(api::kVolume).empty();
     };
-    ASSERT_TRUE(world.until(all_gone, 2min)) << "left: " << world.list(api::kPod).size() << " pods, " << world.list(api::kClaim).size()
-                                             << " claims, " << world.list(api::kVolume).size() << " volumes "
-                                             << (world.list(api::kVolume).empty() ? "" : json::print(*world.list(api::kVolume).front()));
+    ASSERT_TRUE(world.until(all_gone, 2min))
+        << "left: " << world.list(api::kPod).size() << " pods, " << world.list(api::kClaim).size() << " claims, "
+        << world.list(api::kVolume).size() << " volumes "
+        << (world.list(api::kVolume).empty() ? "" : json::print(*world.list(api::kVolume).front()));
     EXPECT_TRUE(world.machines.volumes.empty());
 }
 
 TEST_F(Placement, P36_StopDuringImportThenStartOnTheSameNode) {
     world.machines.sources["http://images/a.raw"].takes = 20s;
     ASSERT_TRUE(world.create(vm_with_disk("web")));
-    ASSERT_TRUE(world.until([&] { return world.text(api::kDataVolume, "web-root", "/status/phase") == "ImportInProgress"; }, 60s));
-    const std::string node = world.text(api::kClaim, "web-root", "/metadata/annotations/volume.kubernetes.io~1selected-node");
+    ASSERT_TRUE(world.until(
+        [&] { return world.text(api::kDataVolume, "web-root", "/status/phase") == "ImportInProgress"; }, 60s
+    ));
+    const std::string node =
+        world.text(api::kClaim, "web-root", "/metadata/annotations/volume.kubernetes.io~1selected-node");
     EXPECT_EQ(world.machine_verb("web", "stop"), 202);
     ASSERT_TRUE(world.until([&] { return world.list(api::kVmi).empty(); }, 60s));
-    ASSERT_TRUE(world.until([&] { return world.text(api::kVirtualMachine, "web", "/status/printableStatus") == "Stopped"; }, 60s));
+    ASSERT_TRUE(world.until(
+        [&] { return world.text(api::kVirtualMachine, "web", "/status/printableStatus") == "Stopped"; }, 60s
+    ));
     EXPECT_EQ(world.text(api::kDataVolume, "web-root", "/status/phase"), "Succeeded");
     EXPECT_EQ(world.machine_verb("web", "start"), 202);
     ASSERT_TRUE(world.until([&] { return is_running(world, "web"); }, 60s));
@@ -179,10 +201,13 @@ TEST_F(Placement, P36_StopDuringImportThenStartOnTheSameNode) {
 }
 
 TEST_F(Placement, P42_MissingClaimIsNamed) {
-    const std::string vm = R"({"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","metadata":{"name":"web"},"spec":{"runStrategy":"Always",
+    const std::string vm =
+        R"({"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","metadata":{"name":"web"},"spec":{"runStrategy":"Always",
         "template":{"spec":{"domain":{"memory":{"guest":"256Mi"},"devices":{}},"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"c"}}]}}}})";
     ASSERT_TRUE(world.create(vm));
-    ASSERT_TRUE(world.until([&] { return world.text(api::kVirtualMachine, "web", "/status/printableStatus") == "ErrorPvcNotFound"; }, 30s));
+    ASSERT_TRUE(world.until(
+        [&] { return world.text(api::kVirtualMachine, "web", "/status/printableStatus") == "ErrorPvcNotFound"; }, 30s
+    ));
     EXPECT_EQ(world.text(api::kVmi, "web", "/status/phase"), "Pending");
 }
 

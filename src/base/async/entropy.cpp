@@ -10,9 +10,14 @@ Uid new_uid(Entropy& entropy) {
     const std::uint64_t b = entropy.next();
     char text[37];
     std::snprintf(
-        text, sizeof text, "%08x-%04x-4%03x-%04x-%012llx", static_cast<unsigned>(a >> 32),
-        static_cast<unsigned>(a >> 16 & 0xffff), static_cast<unsigned>(a & 0xfff),
-        static_cast<unsigned>(0x8000 | (b >> 48 & 0x3fff)), static_cast<unsigned long long>(b & 0xffffffffffff)
+        text,
+        sizeof text,
+        "%08x-%04x-4%03x-%04x-%012llx",
+        static_cast<unsigned>(a >> 32),
+        static_cast<unsigned>(a >> 16 & 0xffff),
+        static_cast<unsigned>(a & 0xfff),
+        static_cast<unsigned>(0x8000 | (b >> 48 & 0x3fff)),
+        static_cast<unsigned long long>(b & 0xffffffffffff)
     );
     return {text};
 }

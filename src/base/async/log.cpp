@@ -33,7 +33,9 @@ std::string_view name_of(LogLevel level) {
 
 }  // namespace
 
-std::string logfmt(LogLevel level, std::string_view role, std::string_view message, std::initializer_list<Log::Field> fields) {
+std::string logfmt(
+    LogLevel level, std::string_view role, std::string_view message, std::initializer_list<Log::Field> fields
+) {
     std::string line = "level=" + std::string(name_of(level)) + " role=" + std::string(role) + " msg=";
     append_value(line, message);
     for (const auto& [key, value] : fields) {

@@ -17,13 +17,23 @@ public:
     virtual ~Log() = default;
     virtual void write(LogLevel level, std::string_view message, std::initializer_list<Field> fields) = 0;
 
-    void debug(std::string_view message, std::initializer_list<Field> fields = {}) { write(LogLevel::debug, message, fields); }
-    void info(std::string_view message, std::initializer_list<Field> fields = {}) { write(LogLevel::info, message, fields); }
-    void warn(std::string_view message, std::initializer_list<Field> fields = {}) { write(LogLevel::warn, message, fields); }
-    void error(std::string_view message, std::initializer_list<Field> fields = {}) { write(LogLevel::error, message, fields); }
+    void debug(std::string_view message, std::initializer_list<Field> fields = {}) {
+        write(LogLevel::debug, message, fields);
+    }
+    void info(std::string_view message, std::initializer_list<Field> fields = {}) {
+        write(LogLevel::info, message, fields);
+    }
+    void warn(std::string_view message, std::initializer_list<Field> fields = {}) {
+        write(LogLevel::warn, message, fields);
+    }
+    void error(std::string_view message, std::initializer_list<Field> fields = {}) {
+        write(LogLevel::error, message, fields);
+    }
 };
 
 /// "ts=… level=info role=controller msg=planned object=vmi/default/web": one logfmt line without its end.
-std::string logfmt(LogLevel level, std::string_view role, std::string_view message, std::initializer_list<Log::Field> fields);
+std::string logfmt(
+    LogLevel level, std::string_view role, std::string_view message, std::initializer_list<Log::Field> fields
+);
 
 }  // namespace berth

@@ -89,7 +89,9 @@ void TaskGroup::spawn(std::string name, Task<void> task) {
     const auto child = std::make_shared<Children::Child>();
     child->name = std::move(name);
     children_->running.push_back(child);
-    asio::co_spawn(children_->executor, guarded(child, std::move(task)), Done<Children::Child, Children>{children_, child});
+    asio::co_spawn(
+        children_->executor, guarded(child, std::move(task)), Done<Children::Child, Children>{children_, child}
+    );
 }
 
 void TaskGroup::cancel() {

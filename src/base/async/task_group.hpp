@@ -11,7 +11,8 @@
 
 namespace berth {
 
-/// For cleanup after a cancellation: `co_await keep_going();` lets the following awaits run instead of throwing at once.
+/// For cleanup after a cancellation: `co_await keep_going();` lets the following awaits run instead of throwing at
+/// once.
 inline auto keep_going() { return boost::asio::this_coro::throw_if_cancelled(false); }
 
 /// Children run until they end or close() stops them. A service keeps its group as its last member.

@@ -121,7 +121,8 @@ protected:
         options.subresources[{"virtualmachines", "start"}] = [](const apiserver::SubresourceView& view) {
             apiserver::SubresourceAnswer answer;
             const bool is_paused = view.body && json::bool_at(*view.body, "/paused");
-            if (view.vm == nullptr) answer = {.code = 404, .reason = "NotFound", .message = "\"" + view.name + "\" not found"};
+            if (view.vm == nullptr)
+                answer = {.code = 404, .reason = "NotFound", .message = "\"" + view.name + "\" not found"};
             if (is_paused) answer = {.code = 409, .reason = "Conflict", .message = "VM is already running"};
             return answer;
         };

@@ -116,8 +116,8 @@ constexpr Rule kRules[] = {
     {address_is_malformed, ".disk.pciAddress",   "pciAddress has the form 0000:81:01.10"                                                    },
     {block_size_is_wrong,
      ".blockSize",                               "block sizes are powers of two from 512 to 2097152, logical at most physical, discardGranularity a multiple of "
-     "logical, and not together with matchVolume"                                                                                                                          },
-    {cannot_be_unplugged,                    ".disk.bus", "a hotpluggable disk sits on bus scsi or virtio, a lun on scsi"},
+     "logical, and not together with matchVolume"                                                                         },
+    {cannot_be_unplugged,  ".disk.bus",          "a hotpluggable disk sits on bus scsi or virtio, a lun on scsi"                            },
 };
 
 template <class T>

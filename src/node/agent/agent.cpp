@@ -154,7 +154,8 @@ struct Agent::State {
         RecordsView view{.key = key, .recorded = plugging.recorded()};
         for (const api::VirtualMachineInstance* vmi : machines.all()) {
             if (vmi->is_final()) continue;
-            for (const api::Pod* pod : launchers_of(*vmi)) view.living.push_back({vmi->metadata.uid, pod->metadata.uid});
+            for (const api::Pod* pod : launchers_of(*vmi))
+                view.living.push_back({vmi->metadata.uid, pod->metadata.uid});
         }
         return view;
     }

@@ -10,9 +10,9 @@
 namespace berth::node {
 
 /// Copies the capability files of the pod whose process 1 is `pid` into `folder`, for later pods to start from
-/// (BERTH_CAPABILITY_SEED). A file that is there is replaced when it differs: QEMU or libvirt is another one by now. Call
-/// it once a guest runs; a pod is not trusted: no link is followed, and only small regular files with libvirt's names are
-/// taken. Blocks.
+/// (BERTH_CAPABILITY_SEED). A file that is there is replaced when it differs: QEMU or libvirt is another one by now.
+/// Call it once a guest runs; a pod is not trusted: no link is followed, and only small regular files with libvirt's
+/// names are taken. Blocks.
 ///
 /// Returns  how many files were written
 /// Errors   not_found: the pod is gone, or has none; io

@@ -29,13 +29,13 @@ TEST(PlugSources, R14_TheClaimIsTheOneOfTheVolumesOwnPod) {
     };
     const Row rows[] = {
         {"the pod named in the status, then the disk itself",
-         "9 1 8:16 /claims/a /hotplug/v rw - ext4 /dev/sdb rw\n",
-         {"/k/pods/new/volumes/csi/pvc/mount/a", "/data/claims/a"}},
-        {"a hostPath outside of all pods", "9 1 8:1 /srv/disks /hotplug/v rw - ext4 /dev/sda1 rw\n", {"/srv/disks"}},
-        {"a part of a name is no folder", "9 1 8:16 /claimsx /hotplug/v rw - ext4 /dev/sdb rw\n", {"/data/claimsx"}},
-        {"the top of a disk", "9 1 8:16 / /hotplug/v rw - ext4 /dev/sdb rw\n", {"/data"}},
-        {"another export of the same server", "9 1 0:50 /x /hotplug/v rw - nfs4 server:/b rw\n", {"/mnt/other-share/x"}},
-        {"a disk that the node does not see", "9 1 8:32 / /hotplug/v rw - ext4 /dev/sdc rw\n", {}},
+         "9 1 8:16 /claims/a /hotplug/v rw - ext4 /dev/sdb rw\n",                                                       {"/k/pods/new/volumes/csi/pvc/mount/a", "/data/claims/a"}},
+        {"a hostPath outside of all pods",                    "9 1 8:1 /srv/disks /hotplug/v rw - ext4 /dev/sda1 rw\n", {"/srv/disks"}                                           },
+        {"a part of a name is no folder",                     "9 1 8:16 /claimsx /hotplug/v rw - ext4 /dev/sdb rw\n",   {"/data/claimsx"}                                        },
+        {"the top of a disk",                                 "9 1 8:16 / /hotplug/v rw - ext4 /dev/sdb rw\n",          {"/data"}                                                },
+        {"another export of the same server",                 "9 1 0:50 /x /hotplug/v rw - nfs4 server:/b rw\n",        {"/mnt/other-share/x"}
+        },
+        {"a disk that the node does not see",                 "9 1 8:32 / /hotplug/v rw - ext4 /dev/sdc rw\n",          {}                                                       },
     };
     for (const Row& row : rows) {
         SCOPED_TRACE(row.given);
@@ -46,10 +46,13 @@ TEST(PlugSources, R14_TheClaimIsTheOneOfTheVolumesOwnPod) {
 }
 
 TEST(PlugRecords, RoundTripAndDamage) {
-    PlugRecord record{.host = {Uid{"vmi-1"}, Uid{"pod-1"}}, .boot = "b00t"};
+    PlugRecord record{
+        .host = {Uid{"vmi-1"}, Uid{"pod-1"}},
+          .boot = "b00t"
+    };
     record.entries = {
         {{.volume = "data", .claim = Uid{"c1"}, .attachment_pod = Uid{"a1"}, .shared = true}, "/k/data.img", 2049, 77},
-        {{.volume = "raw", .claim = Uid{"c2"}, .attachment_pod = Uid{"a1"}, .block = true}, "/k/raw", 1794, 0},
+        {{.volume = "raw", .claim = Uid{"c2"}, .attachment_pod = Uid{"a1"}, .block = true},   "/k/raw",      1794, 0 },
     };
     const std::string text = print(record);
     EXPECT_EQ(parse_record(text), record);

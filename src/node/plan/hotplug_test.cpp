@@ -71,9 +71,7 @@ struct Seen : View {
         hotplug.attachment_pods.push_back(one);
         return *this;
     }
-    Seen& plugged(const std::string& volume, const std::string& claim = "") {
-        return recorded(volume, claim, true);
-    }
+    Seen& plugged(const std::string& volume, const std::string& claim = "") { return recorded(volume, claim, true); }
     Seen& recorded(const std::string& volume, const std::string& claim = "", bool in_place = false) {
         hotplug.plugs->push_back(
             {.volume = volume, .claim = Uid{claim.empty() ? "c-" + volume : claim}, .in_place = in_place}
@@ -93,7 +91,10 @@ struct Seen : View {
         return *this;
     }
     Seen& failed(const std::string& volume, ErrorKind kind, const std::string& text, Duration ago) {
-        hotplug.failures.push_back({volume, {kind, text}, kNow - ago, 1});
+        hotplug.failures.push_back({
+            volume, {kind, text},
+             kNow - ago, 1
+        });
         return *this;
     }
     Seen& busy(const std::string& volume) {
@@ -134,56 +135,133 @@ TEST(NodeHotplug, WorkOnVolumes) {
         const char* wanted;
     };
     const Row rows[] = {
-        {"7.7", "nobody has looked", [] { Seen s; s.in_spec("v"); s.hotplug.plugs.reset(); return s; }(), "look at volumes"},
-        {"9.16", "the agent is new: the guest keeps what it has until somebody has looked",
-         [] { Seen s = Seen().in_spec("v").shows("v", "Ready").live("v"); s.hotplug.plugs.reset(); s.synced = false; return s; }(), "look at volumes"},
-        {"7.3", "its pod is ready", Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v"), "plug volume v@p"},
-        {"7.3", "its pod has no container that is ready", Seen().in_spec("v").shows("v", "AttachedToNode").pod("p", "v"), ""},
+        {"7.7",
+         "nobody has looked", [] {
+             Seen s;
+             s.in_spec("v");
+             s.hotplug.plugs.reset();
+             return s;
+         }(),
+         "look at volumes"},
+        {"9.16",
+         "the agent is new: the guest keeps what it has until somebody has looked", [] {
+             Seen s = Seen().in_spec("v").shows("v", "Ready").live("v");
+             s.hotplug.plugs.reset();
+             s.synced = false;
+             return s;
+         }(),
+         "look at volumes"},
+        {"7.3",
+         "its pod is ready", Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v"),
+         "plug volume v@p"},
+        {"7.3",
+         "its pod has no container that is ready", Seen().in_spec("v").shows("v", "AttachedToNode").pod("p", "v"),
+         ""},
         {"hotplug/R-15",
-         "the second of three has no pod yet",
-         Seen().in_spec("a").in_spec("b").in_spec("c").shows("a", "AttachedToNode", "p").shows("b", "Bound")
-             .shows("c", "AttachedToNode", "q").pod("p", "a").pod("p", "b").pod("q", "c"),
+         "the second of three has no pod yet", Seen()
+             .in_spec("a")
+             .in_spec("b")
+             .in_spec("c")
+             .shows("a", "AttachedToNode", "p")
+             .shows("b", "Bound")
+             .shows("c", "AttachedToNode", "q")
+             .pod("p", "a")
+             .pod("p", "b")
+             .pod("q", "c"),
          "plug volume a@p; plug volume c@q"},
         {"H-61", "in the status and not in the spec", Seen().shows("v", "AttachedToNode", "p").pod("p", "v"), ""},
-        {"hotplug/R-01", "removed and let go, its entry stays", Seen().shows("v", "Ready", "p").pod("p", "v").plugged("v"), "unplug volume v"},
-        {"hotplug/R-01", "removed and gone, its entry stays", Seen().shows("v", "UnMountedFromPod", "p").pod("p", "v"), ""},
+        {"hotplug/R-01",
+         "removed and let go, its entry stays", Seen().shows("v", "Ready", "p").pod("p", "v").plugged("v"),
+         "unplug volume v"},
+        {"hotplug/R-01",
+         "removed and gone, its entry stays", Seen().shows("v", "UnMountedFromPod", "p").pod("p", "v"),
+         ""},
         {"7.5", "removed, the guest has it", Seen().shows("v", "Ready", "p").plugged("v").live("v"), ""},
         {"7.5", "removed, the guest was asked", Seen().shows("v", "Ready").plugged("v").detaching("v", 1), ""},
         {"7.5", "removed, the launcher may be attaching it", Seen().shows("v", "Ready").plugged("v").told("v"), ""},
-        {"7.5", "removed, the launcher has not heard it yet",
-         [] { Seen s = Seen().shows("v", "Ready").plugged("v"); s.hotplug.has_caught_up = false; return s; }(), ""},
+        {"7.5",
+         "removed, the launcher has not heard it yet", [] {
+             Seen s = Seen().shows("v", "Ready").plugged("v");
+             s.hotplug.has_caught_up = false;
+             return s;
+         }(),
+         ""},
         {"7.5", "removed, nobody answers", Seen().shows("v", "Ready").plugged("v").not_connected(), ""},
-        {"hotplug/R-29", "recorded, never mounted, removed", Seen().shows("v", "Ready").recorded("v"), "unplug volume v"},
-        {"hotplug/R-29", "recorded, never mounted, wanted",
-         Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v").recorded("v"), "plug volume v@p"},
-        {"hotplug/R-08", "another claim under the name: the old one goes first",
-         Seen().in_spec("v", "c2").shows("v", "Ready", "p").pod("p", "v").plugged("v", "c1"), "unplug volume v"},
-        {"hotplug/R-08", "another claim, the pod is of the old one",
-         Seen().in_spec("v", "c2").shows("v", "Ready", "p").pod("p", "v", "c1"), ""},
-        {"hotplug/R-12", "busy a moment ago",
-         Seen().shows("v", "Ready").plugged("v").failed("v", ErrorKind::io, "busy", 500ms), "Warning SyncFailed"},
-        {"hotplug/R-12", "busy a second ago, the other goes at once",
-         Seen().shows("v", "Ready").shows("w", "Ready").plugged("v").plugged("w").failed("v", ErrorKind::io, "busy", 1s),
+        {"hotplug/R-29", "recorded, never mounted, removed", Seen().shows("v", "Ready").recorded("v"), "unplug volume v"
+        },
+        {"hotplug/R-29",
+         "recorded, never mounted, wanted", Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v").recorded("v"),
+         "plug volume v@p"},
+        {"hotplug/R-08",
+         "another claim under the name: the old one goes first", Seen().in_spec("v", "c2").shows("v", "Ready", "p").pod("p", "v").plugged("v", "c1"),
+         "unplug volume v"},
+        {"hotplug/R-08",
+         "another claim, the pod is of the old one", Seen().in_spec("v", "c2").shows("v", "Ready", "p").pod("p", "v", "c1"),
+         ""},
+        {"hotplug/R-12",
+         "busy a moment ago", Seen().shows("v", "Ready").plugged("v").failed("v", ErrorKind::io, "busy", 500ms),
+         "Warning SyncFailed"},
+        {"hotplug/R-12",
+         "busy a second ago, the other goes at once", Seen()
+             .shows("v", "Ready")
+             .shows("w", "Ready")
+             .plugged("v")
+             .plugged("w")
+             .failed("v", ErrorKind::io, "busy", 1s),
          "unplug volume v; unplug volume w; Warning SyncFailed"},
-        {"H-60", "no disk.img",
-         Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v").failed("v", ErrorKind::not_found, "no", 0s),
+        {"H-60",
+         "no disk.img", Seen()
+             .in_spec("v")
+             .shows("v", "AttachedToNode", "p")
+             .pod("p", "v")
+             .failed("v", ErrorKind::not_found, "no", 0s),
          "Warning HotplugFailed"},
-        {"H-60", "no disk.img a second ago",
-         Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v").failed("v", ErrorKind::not_found, "no", 1s),
+        {"H-60",
+         "no disk.img a second ago", Seen()
+             .in_spec("v")
+             .shows("v", "AttachedToNode", "p")
+             .pod("p", "v")
+             .failed("v", ErrorKind::not_found, "no", 1s),
          "plug volume v@p; Warning HotplugFailed"},
-        {"7.2", "one broken volume holds up no other",
-         Seen().in_spec("a").in_spec("b").shows("a", "AttachedToNode", "p").shows("b", "AttachedToNode", "p2").pod("p", "a")
-             .pod("p2", "b").failed("a", ErrorKind::not_found, "no", 0s),
+        {"7.2",
+         "one broken volume holds up no other", Seen()
+             .in_spec("a")
+             .in_spec("b")
+             .shows("a", "AttachedToNode", "p")
+             .shows("b", "AttachedToNode", "p2")
+             .pod("p", "a")
+             .pod("p2", "b")
+             .failed("a", ErrorKind::not_found, "no", 0s),
          "plug volume b@p2; Warning HotplugFailed"},
-        {"7.2", "a moment early", Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v")
-             .failed("v", ErrorKind::unavailable, "not yet", 5ms), ""},
-        {"7.2", "a moment later", Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v")
-             .failed("v", ErrorKind::unavailable, "not yet", 10ms), "plug volume v@p"},
-        {"7.2", "it is being plugged", Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v").busy("v"), ""},
-        {"hotplug/R-30", "two launcher pods of the machine live here",
-         [] { Seen s = Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v").plugged("old"); s.hotplug.is_ambiguous = true; return s; }(), ""},
-        {"7.7", "the record was damaged: whose claim it is must be seen",
-         [] { Seen s = Seen().in_spec("v").shows("v", "Ready", "p").pod("p", "v").plugged("v").live("v"); s.hotplug.plugs->back().claim = {}; return s; }(),
+        {"7.2",
+         "a moment early", Seen()
+             .in_spec("v")
+             .shows("v", "AttachedToNode", "p")
+             .pod("p", "v")
+             .failed("v", ErrorKind::unavailable, "not yet", 5ms),
+         ""},
+        {"7.2",
+         "a moment later", Seen()
+             .in_spec("v")
+             .shows("v", "AttachedToNode", "p")
+             .pod("p", "v")
+             .failed("v", ErrorKind::unavailable, "not yet", 10ms),
+         "plug volume v@p"},
+        {"7.2", "it is being plugged", Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v").busy("v"), ""
+        },
+        {"hotplug/R-30",
+         "two launcher pods of the machine live here", [] {
+             Seen s = Seen().in_spec("v").shows("v", "AttachedToNode", "p").pod("p", "v").plugged("old");
+             s.hotplug.is_ambiguous = true;
+             return s;
+         }(),
+         ""},
+        {"7.7",
+         "the record was damaged: whose claim it is must be seen", [] {
+             Seen s = Seen().in_spec("v").shows("v", "Ready", "p").pod("p", "v").plugged("v").live("v");
+             s.hotplug.plugs->back().claim = {};
+             return s;
+         }(),
          "plug volume v@p"},
     };
     for (const Row& row : rows) {
@@ -220,7 +298,14 @@ std::string phase_after(const View& view) {
 
 TEST(NodeHotplug, H62_EveryPhaseTargetMountAndSpec) {
     const std::string_view phases[] = {
-        "", "Pending", "Bound", "AttachedToNode", "MountedToPod", "Ready", "UnMountedFromPod", "Detaching",
+        "",
+        "Pending",
+        "Bound",
+        "AttachedToNode",
+        "MountedToPod",
+        "Ready",
+        "UnMountedFromPod",
+        "Detaching",
     };
     for (const std::string_view phase : phases) {
         for (int bits = 0; bits < 8; ++bits) {
@@ -245,7 +330,8 @@ TEST(NodeHotplug, H62_EveryPhaseTargetMountAndSpec) {
                 wanted = "UnMountedFromPod VolumeUnMountedFromPod";
             }
             if (target) wanted += " sda";
-            EXPECT_EQ(phase_after(seen), wanted) << "phase " << phase << " in " << in << " mounted " << mounted << " target " << target;
+            EXPECT_EQ(phase_after(seen), wanted)
+                << "phase " << phase << " in " << in << " mounted " << mounted << " target " << target;
         }
     }
 }
@@ -258,19 +344,32 @@ TEST(NodeHotplug, PhasesAtTheEdges) {
         const char* wanted;
     };
     const Row rows[] = {
-        {"2.8", "the guest was asked", Seen().shows("v", "Ready").plugged("v").live("v").detaching("v", 3), "Ready DetachPending sda"},
-        {"hotplug/R-08", "the old claim is live under the name", Seen().in_spec("v", "c2").shows("v", "Ready").plugged("v", "c1").live("v").detaching("v", 1),
+        {"2.8",
+         "the guest was asked", Seen().shows("v", "Ready").plugged("v").live("v").detaching("v", 3),
          "Ready DetachPending sda"},
-        {"hotplug/R-08", "the old claim is out", Seen().in_spec("v", "c2").shows("v", "Ready").of_claim("c1"),
+        {"hotplug/R-08",
+         "the old claim is live under the name", Seen().in_spec("v", "c2").shows("v", "Ready").plugged("v", "c1").live("v").detaching("v", 1),
+         "Ready DetachPending sda"},
+        {"hotplug/R-08",
+         "the old claim is out", Seen().in_spec("v", "c2").shows("v", "Ready").of_claim("c1"),
          "UnMountedFromPod VolumeUnMountedFromPod"},
         {"9.0", "removed, recorded and not in place", Seen().shows("v", "Ready").recorded("v"), "Ready"},
         {"9.0", "removed while it is plugged", Seen().shows("v", "AttachedToNode").busy("v"), "AttachedToNode"},
-        {"9.0", "removed, nobody has looked", [] { Seen s = Seen().shows("v", "Ready"); s.hotplug.plugs.reset(); return s; }(), "Ready"},
-        {"hotplug/R-36", "attached, and still MountedToPod", Seen().in_spec("v").shows("v", "MountedToPod").plugged("v").live("v"),
+        {"9.0",
+         "removed, nobody has looked", [] {
+             Seen s = Seen().shows("v", "Ready");
+             s.hotplug.plugs.reset();
+             return s;
+         }(),
+         "Ready"},
+        {"hotplug/R-36",
+         "attached, and still MountedToPod", Seen().in_spec("v").shows("v", "MountedToPod").plugged("v").live("v"),
          "Ready VolumeReady sda"},
-        {"hotplug/R-04", "added again while it is detached", Seen().in_spec("v").shows("v", "Ready").plugged("v").live("v").detaching("v", 1),
+        {"hotplug/R-04",
+         "added again while it is detached", Seen().in_spec("v").shows("v", "Ready").plugged("v").live("v").detaching("v", 1),
          "Ready VolumeReady sda"},
-        {"7.9", "no launcher is connected", Seen().in_spec("v").shows("v", "Bound").plugged("v").not_connected(),
+        {"7.9",
+         "no launcher is connected", Seen().in_spec("v").shows("v", "Bound").plugged("v").not_connected(),
          "MountedToPod VolumeMountedToPod"},
     };
     for (const Row& row : rows) {
@@ -323,7 +422,8 @@ TEST(NodeHotplug, R31_LauncherIsToldOnlyOfWhatIsInPlaceAndWanted) {
     EXPECT_EQ(
         told_names(seen),
         (std::vector<std::string>{
-            "file /var/run/kubevirt/hotplug-disks/file.img", "raw /var/run/kubevirt/hotplug-disks/raw",
+            "file /var/run/kubevirt/hotplug-disks/file.img",
+            "raw /var/run/kubevirt/hotplug-disks/raw",
             "unsure /var/run/kubevirt/hotplug-disks/unsure.img"
         })
     );

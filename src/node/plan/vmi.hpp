@@ -22,14 +22,14 @@ struct PlugFailure {
 
 /// What this node knows of the plugged volumes of one machine. The agent's memory: the kernel's truth as last looked.
 struct PlugsView {
-    std::vector<api::Pod> attachment_pods;    ///< of the machine's launcher pod
-    std::optional<std::vector<Plug>> plugs;   ///< none: not looked yet
-    std::vector<std::string> busy;            ///< volumes that an effect works on now
-    std::vector<PlugFailure> failures;        ///< at most one a volume
-    std::vector<std::string> said;            ///< texts of trouble that there has been an event about
-    bool is_ambiguous = false;                ///< two launcher pods of the machine live here: nothing is touched
-    bool has_caught_up = false;               ///< the launcher's report takes every sync into account
-    std::vector<PlugHost> left;               ///< pods that are over or gone, and may have left plugs behind
+    std::vector<api::Pod> attachment_pods;   ///< of the machine's launcher pod
+    std::optional<std::vector<Plug>> plugs;  ///< none: not looked yet
+    std::vector<std::string> busy;           ///< volumes that an effect works on now
+    std::vector<PlugFailure> failures;       ///< at most one a volume
+    std::vector<std::string> said;           ///< texts of trouble that there has been an event about
+    bool is_ambiguous = false;               ///< two launcher pods of the machine live here: nothing is touched
+    bool has_caught_up = false;              ///< the launcher's report takes every sync into account
+    std::vector<PlugHost> left;              ///< pods that are over or gone, and may have left plugs behind
 };
 
 struct View {

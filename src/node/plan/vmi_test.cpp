@@ -135,7 +135,9 @@ Seen left_behind() {
 
 std::vector<Row> rows() {
     return {
-        {"H-40", "gone, its volumes still lie in its pod", left_behind(), "plugs-do-not-outlive-their-machine", "unplug all"},
+        {"H-40",
+         "gone, its volumes still lie in its pod", left_behind(),
+         "plugs-do-not-outlive-their-machine", "unplug all"},
         {"H-63",
          "a plugged volume is not in the pod yet", Seen().state("").hotplug_claim("data"),
          "plugged-volumes-come-before-the-start", "look at volumes, status"},

@@ -6,7 +6,9 @@ namespace berth::node {
 namespace {
 
 /// The volume's plug, in place and of the claim that the spec names. A claim that cannot be seen proves nothing.
-const Plug* plug_of(const std::vector<Plug>& plugs, const api::VmVolume& volume, const api::PersistentVolumeClaim* claim) {
+const Plug* plug_of(
+    const std::vector<Plug>& plugs, const api::VmVolume& volume, const api::PersistentVolumeClaim* claim
+) {
     const auto plug = std::ranges::find(plugs, volume.name, &Plug::volume);
     if (plug == plugs.end() || !plug->in_place) return nullptr;
     const bool is_same = claim == nullptr || plug->claim.empty() || plug->claim == claim->metadata.uid;

@@ -7,7 +7,8 @@
 
 namespace berth::node {
 
-/// What the launcher finds in its pod, in order of spec.volumes. A plugged volume is among it as long as it is in place.
+/// What the launcher finds in its pod, in order of spec.volumes. A plugged volume is among it as long as it is in
+/// place.
 std::vector<agent::VolumePath> volume_paths(
     const api::VirtualMachineInstance& vmi,
     const std::vector<api::PersistentVolumeClaim>& claims,

@@ -30,8 +30,8 @@ bool is_drive(const json::Value& disk) {
     return target != nullptr && target->is_object();
 }
 
-// Volumes that are plugged, and their disks, left out; and what a live machine never looks at. A CD-ROM drive stays: its
-// medium comes and goes, but the drive itself is there from boot.
+// Volumes that are plugged, and their disks, left out; and what a live machine never looks at. A CD-ROM drive stays:
+// its medium comes and goes, but the drive itself is there from boot.
 json::Value fixed_part(json::Value spec) {
     std::set<std::string, std::less<>> plugged;
     const json::Value* volumes = json::find(spec, "/volumes");

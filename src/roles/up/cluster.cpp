@@ -18,9 +18,13 @@
 namespace berth::roles {
 namespace {
 
-const kube::User kSystem{"system:apiserver", {"system:masters", "system:authenticated"}};
+const kube::User kSystem{
+    "system:apiserver", {"system:masters", "system:authenticated"}
+};
 
-std::string empty_dir(const solo::DataPaths& paths, const std::string& node, const Uid& pod, const std::string& volume) {
+std::string empty_dir(
+    const solo::DataPaths& paths, const std::string& node, const Uid& pod, const std::string& volume
+) {
     return paths.node(NodeName{node}).pod(pod) + "/volumes/kubernetes.io~empty-dir/" + volume;
 }
 
@@ -94,7 +98,9 @@ Task<Result<void>> Cluster::seed_nodes() {
         const Result<void> put = co_await put_if_absent(std::move(object));
         CO_TRY_DO(put);
         // Labels, taints and cordons are the user's; sizes are this start's.
-        json::Value patch = json::Object{{"status", solo::node_status(size, options_.address, clock_.now())}};
+        json::Value patch = json::Object{
+            {"status", solo::node_status(size, options_.address, clock_.now())}
+        };
         api::Key key{&api::kNode, "", name};
         const Result<kube::Document> patched = co_await api.patch(std::move(key), std::move(patch), "status");
         if (!patched) co_return std::unexpected(patched.error());
@@ -108,9 +114,17 @@ Task<Result<void>> Cluster::seed_nodes() {
 // Once in a life of this process: later pods read what the first one's libvirt had to find out.
 Task<void> Cluster::keep_capabilities(pid_t launcher) {
     if (std::exchange(keeps_capabilities_, true)) co_return;
-    auto work = [launcher, folder = data_.paths().capabilities()] { return node::harvest_capabilities(launcher, folder); };
+    auto work = [launcher, folder = data_.paths().capabilities()] {
+        return node::harvest_capabilities(launcher, folder);
+    };
     const Result<int> kept = co_await blocking(blocking_, std::move(work));
-    if (!kept) log_.debug("the pod's QEMU capabilities are not kept", {{"error", kept.error().message}});
+    if (!kept)
+        log_.debug(
+            "the pod's QEMU capabilities are not kept",
+            {
+                {"error", kept.error().message}
+        }
+        );
 }
 
 void Cluster::add_controllers() {
@@ -124,7 +138,8 @@ void Cluster::add_controllers() {
     solo::add_volume_binder(*engine_);
     const solo::DataPaths paths = data_.paths();
     solo::add_provisioner(
-        *engine_, [paths](const std::string& node) { return paths.node(NodeName{node}).path; },
+        *engine_,
+        [paths](const std::string& node) { return paths.node(NodeName{node}).path; },
         [this](const std::string& name) -> solo::VolumeHost* {
             for (const auto& node : nodes_) {
                 if (node->name == name) return node->volumes.get();
@@ -144,25 +159,43 @@ Task<Result<void>> Cluster::start_nodes() {
         const std::string name = node->name;
         CO_TRY(
             node->runtime,
-            solo::CrunRuntime::open(executor_, {blocking_, clock_, log_, *images_, options_.accelerator}, data_, NodeName{name})
+            solo::CrunRuntime::open(
+                executor_, {blocking_, clock_, log_, *images_, options_.accelerator}, data_, NodeName{name}
+            )
         );
         node->volumes = std::make_unique<solo::LinuxVolumes>(blocking_, paths, NodeName{name});
-        node->connector = std::make_unique<node::UnixConnector>([paths, name](const Uid& pod) {
-            return empty_dir(paths, name, pod, "sockets/") + std::string(node::kLinkSocketName);
-        }, [this](pid_t launcher) { return keep_capabilities(launcher); });
+        node->connector = std::make_unique<node::UnixConnector>(
+            [paths, name](const Uid& pod) {
+                return empty_dir(paths, name, pod, "sockets/") + std::string(node::kLinkSocketName);
+            },
+            [this](pid_t launcher) { return keep_capabilities(launcher); }
+        );
         node->plugs = std::make_unique<node::LinuxPlugs>(
-            blocking_, node::PlugDirs{paths.node(NodeName{name}).pods(), paths.node(NodeName{name}).plugs(), paths.cgroup()}
+            blocking_,
+            node::PlugDirs{paths.node(NodeName{name}).pods(), paths.node(NodeName{name}).plugs(), paths.cgroup()}
         );
         const Result<void> restored = co_await node->volumes->restore_volumes();
-        if (!restored) log_.warn("volumes of the node cannot be restored", {{"node", name}, {"error", restored.error().message}});
-        node->kubelet = std::make_unique<solo::Kubelet>(*engine_, name, options_.address, *node->runtime, *node->volumes);
+        if (!restored)
+            log_.warn(
+                "volumes of the node cannot be restored",
+                {
+                    {"node",  name                    },
+                    {"error", restored.error().message}
+            }
+            );
+        node->kubelet =
+            std::make_unique<solo::Kubelet>(*engine_, name, options_.address, *node->runtime, *node->volumes);
         node->agent = std::make_unique<node::Agent>(*engine_, executor_, name, *node->connector, *node->plugs);
         node->figures = std::make_unique<node::LinuxFigures>(executor_, [paths, name](const Uid& pod) {
             return empty_dir(paths, name, pod, datavolume::kProgressVolume);
         });
         node->progress = std::make_unique<node::WorkerProgress>(
-            *engine_, name, *node->figures,
-            [this](const api::Key& claim, const Uid& uid, const std::string& figure) { progress_.report(claim, uid, figure); }
+            *engine_,
+            name,
+            *node->figures,
+            [this](const api::Key& claim, const Uid& uid, const std::string& figure) {
+                progress_.report(claim, uid, figure);
+            }
         );
         const Result<void> recovered = co_await node->kubelet->recover();
         CO_TRY_DO(recovered);
@@ -174,7 +207,12 @@ Task<Result<void>> Cluster::start_nodes() {
 Task<void> Cluster::run() {
     const Result<void> started = co_await start_nodes();
     if (!started) {
-        log_.error("the nodes cannot be started", {{"error", started.error().message}});
+        log_.error(
+            "the nodes cannot be started",
+            {
+                {"error", started.error().message}
+        }
+        );
         co_return;
     }
     co_await engine_->run();

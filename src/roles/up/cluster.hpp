@@ -7,8 +7,8 @@
 
 #include "apiserver/server.hpp"
 #include "base/async/system/system.hpp"
-#include "kube/engine.hpp"
 #include "controllers/progress_board.hpp"
+#include "kube/engine.hpp"
 #include "node/agent/agent.hpp"
 #include "node/agent/worker_progress.hpp"
 #include "node/edge/linux_figures.hpp"

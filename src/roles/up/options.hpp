@@ -13,14 +13,14 @@ namespace berth::roles {
 
 struct UpOptions {
     std::string data_dir = "/var/lib/berth";
-    int nodes = 1;                       ///< 1..16
+    int nodes = 1;  ///< 1..16
     std::string address = "127.0.0.1";
-    std::uint16_t port = 6443;           ///< 0 = any free one
-    std::string accelerator = "auto";    ///< auto, kvm, tcg
-    std::optional<MilliCpu> node_cpu;    ///< of each node; none: the machine's share
+    std::uint16_t port = 6443;         ///< 0 = any free one
+    std::string accelerator = "auto";  ///< auto, kvm, tcg
+    std::optional<MilliCpu> node_cpu;  ///< of each node; none: the machine's share
     std::optional<Bytes> node_memory;
     std::optional<Bytes> node_storage;
-    std::string guest_archive;           ///< behind the image berth.local/guest; "" = guest/guest.oci.tar beside the program
+    std::string guest_archive;  ///< behind the image berth.local/guest; "" = guest/guest.oci.tar beside the program
     bool is_verbose = false;
 };
 

@@ -10,7 +10,12 @@ namespace berth::roles {
 
 class NodeStreams : public apiserver::NodeStreams {
 public:
-    NodeStreams(Executor executor, solo::DataPaths paths, store::Store& store, const std::vector<std::unique_ptr<ClusterNode>>& nodes)
+    NodeStreams(
+        Executor executor,
+        solo::DataPaths paths,
+        store::Store& store,
+        const std::vector<std::unique_ptr<ClusterNode>>& nodes
+    )
         : executor_(std::move(executor)), paths_(std::move(paths)), store_(store), nodes_(nodes) {}
 
     Task<Result<std::unique_ptr<kube::ByteStream>>> log(LogOptions options) override;

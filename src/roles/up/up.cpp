@@ -41,7 +41,9 @@ int complain(const std::string& message) {
 // An address as a URL has it.
 std::string url_of(const std::string& address, std::uint16_t port) {
     const bool is_v6 = address.find(':') != std::string::npos;
-    const std::string host = address == "0.0.0.0" || address == "::" ? "127.0.0.1" : is_v6 ? "[" + address + "]" : address;
+    const std::string host = address == "0.0.0.0" || address == "::" ? "127.0.0.1"
+                             : is_v6                                 ? "[" + address + "]"
+                                                                     : address;
     return "https://" + host + ":" + std::to_string(port);
 }
 
@@ -59,7 +61,12 @@ Result<void> write_pid(const std::string& data_dir) {
 
 Task<Result<void>> serve(Running& running, const UpOptions& options, solo::DataDir data, StderrLog& log) {
     const std::string path = data.paths().path;
-    CO_TRY(const http::Pki pki, http::load_or_create_pki(path + "/pki", {options.address == "0.0.0.0" ? "127.0.0.1" : options.address}, running.clock.now()));
+    CO_TRY(
+        const http::Pki pki,
+        http::load_or_create_pki(
+            path + "/pki", {options.address == "0.0.0.0" ? "127.0.0.1" : options.address}, running.clock.now()
+        )
+    );
     CO_TRY_DO(write_pid(path));
     Cluster cluster(running.loop.get_executor(), running.blocking, log, options, std::move(data));
     const Result<void> opened = co_await cluster.open(pki.authority_pem);
@@ -71,7 +78,9 @@ Task<Result<void>> serve(Running& running, const UpOptions& options, solo::DataD
     listen.certificate_pem = pki.server.certificate_pem;
     listen.private_key_pem = pki.server.key_pem;
     listen.client_ca_pem = pki.authority_pem;
-    http::Listener listener(running.loop.get_executor(), cluster.handler(), running.clock, running.entropy, log, std::move(listen));
+    http::Listener listener(
+        running.loop.get_executor(), cluster.handler(), running.clock, running.entropy, log, std::move(listen)
+    );
     CO_TRY(const std::uint16_t port, listener.listen());
 
     http::ClientConfig config;
@@ -85,7 +94,9 @@ Task<Result<void>> serve(Running& running, const UpOptions& options, solo::DataD
     group.spawn("listener", listener.run());
     group.spawn("cluster", cluster.run());
     const double seconds = std::chrono::duration<double>(running.clock.monotonic() - running.started).count();
-    std::printf("berth ready in %.2f s: %s  export KUBECONFIG=%s/kubeconfig\n", seconds, config.server.c_str(), path.c_str());
+    std::printf(
+        "berth ready in %.2f s: %s  export KUBECONFIG=%s/kubeconfig\n", seconds, config.server.c_str(), path.c_str()
+    );
     std::fflush(stdout);
     co_await wait_for_signal(running.loop);
     std::printf("berth stops; guests go on running (`berth down --data-dir %s` stops them)\n", path.c_str());
@@ -112,7 +123,13 @@ int up(UpOptions options) {
     const launcher::AcceleratorChoice accelerator = accelerator_here(options.accelerator);
     // From here on it is what the nodes tell their launchers.
     options.accelerator = launcher::to_string(accelerator.accelerator);
-    log.info("accelerator chosen", {{"accelerator", options.accelerator}, {"reason", accelerator.why}});
+    log.info(
+        "accelerator chosen",
+        {
+            {"accelerator", options.accelerator},
+            {"reason",      accelerator.why    }
+    }
+    );
     Result<solo::DataDir> data = solo::DataDir::open(options.data_dir, "/proc/self/exe");
     if (!data) return complain(data.error().message);
     Running running;

@@ -1,4 +1,5 @@
-// The role behind `berth up`: store, API server, every controller and every node of a one-machine cluster in one process.
+// The role behind `berth up`: store, API server, every controller and every node of a one-machine cluster in one
+// process.
 #pragma once
 
 #include "roles/up/options.hpp"

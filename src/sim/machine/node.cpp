@@ -247,7 +247,8 @@ Volume* Node::volume_at(const std::string& host_path) {
 
 Running Node::find(const Uid& pod, const std::string& container) const {
     for (const auto& [id, process] : processes_) {
-        if (process->spec.pod_uid == pod && process->spec.name == container) return {&process->spec, infos_.at(id).phase};
+        if (process->spec.pod_uid == pod && process->spec.name == container)
+            return {&process->spec, infos_.at(id).phase};
     }
     return {};
 }

@@ -11,9 +11,9 @@
 
 #include "agent/link.hpp"
 #include "base/async/task_group.hpp"
+#include "node/figures.hpp"
 #include "node/plugs.hpp"
 #include "sim/core/context.hpp"
-#include "node/figures.hpp"
 #include "solo/runtime.hpp"
 
 namespace berth::sim {
@@ -79,7 +79,7 @@ struct Launcher {
     std::vector<Listener> listeners;
 
     // Plugged disks. Tests set the two switches; they count for what is asked after them.
-    std::set<std::string> ignores_unplug;               ///< volumes that the guest does not let go until release()
+    std::set<std::string> ignores_unplug;              ///< volumes that the guest does not let go until release()
     std::map<std::string, std::string> failing_disks;  ///< volumes that cannot be attached, and libvirt's words
     std::map<std::string, int> attached;               ///< how often each was attached
     std::map<std::string, int> asked;                  ///< how often the guest was asked to let each go

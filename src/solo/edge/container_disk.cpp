@@ -69,8 +69,8 @@ Result<void> stay(const Fd& signals, const std::string& file, const Fd& listenin
     }
     while (file.empty() || exists(file)) {
         pollfd ready[] = {
-            {.fd = signals.get(), .events = POLLIN, .revents = 0},
-            {.fd = changes.get(), .events = POLLIN, .revents = 0},
+            {.fd = signals.get(),   .events = POLLIN, .revents = 0},
+            {.fd = changes.get(),   .events = POLLIN, .revents = 0},
             {.fd = listening.get(), .events = POLLIN, .revents = 0}
         };
         if (::poll(ready, 3, -1) < 0 && errno != EINTR) return fail_errno("wait", errno);

@@ -52,7 +52,9 @@ Result<std::string> place_program(const std::string& program, const std::string&
 
 Result<void> make_layout(const DataPaths& paths) {
     for (const std::string& shared :
-         {paths.images(), paths.capabilities(), paths.layer() + "/bin", paths.layer() + std::string(kCapabilitiesInUsr)}) TRY_DO(make_dirs(shared, 0755));
+         {paths.images(), paths.capabilities(), paths.layer() + "/bin", paths.layer() + std::string(kCapabilitiesInUsr)
+         })
+        TRY_DO(make_dirs(shared, 0755));
     for (const std::string& own :
          {paths.nodes(), paths.image_cache(), paths.programs(), paths.crun_state(), paths.sockets()}) {
         TRY_DO(make_dirs(own, 0700));

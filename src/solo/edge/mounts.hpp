@@ -13,7 +13,7 @@ struct MountPoint {
     int id = 0;
     int parent = 0;
     std::string device;  ///< "8:1"
-    std::string root;  ///< what of its file system is seen here
+    std::string root;    ///< what of its file system is seen here
     std::string path;
     int peer_group = 0;  ///< 0 = private
     std::string fs_type;
