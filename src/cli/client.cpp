@@ -1,6 +1,7 @@
 #include "cli/client.hpp"
 
 #include <csignal>
+#include <cstdio>
 
 #include <boost/asio/signal_set.hpp>
 
@@ -87,6 +88,18 @@ Clock& Client::clock() { return state_->clock; }
 Executor Client::executor() { return state_->io.get_executor(); }
 const std::string& Client::ns() const { return state_->ns; }
 const std::string& Client::server() const { return state_->server; }
+
+Task<Result<void>> put_verb(kube::Api api, std::string path, std::string body) {
+    kube::Request request;
+    request.method = "PUT";
+    request.path = std::move(path);
+    request.headers["content-type"] = "application/json";
+    request.body = std::move(body);
+    CO_TRY(const kube::Response response, co_await api.raw(std::move(request)));
+    if (response.code >= 300) co_return std::unexpected(kube::error_of(response));
+    for (const std::string& warning : response.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    co_return Result<void>{};
+}
 
 int complain_about(const std::string& what, const Error& error, const std::string& server) {
     std::string message = what + ": " + error.message;

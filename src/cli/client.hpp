@@ -66,6 +66,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
+/// PUT to a subresource with a JSON body. Prints the warnings of the answer to standard error. Errors  as the server's
+Task<Result<void>> put_verb(kube::Api api, std::string path, std::string body);
+
 /// Says what went wrong and, when the server does not answer, where it was looked for. Returns the exit code.
 int complain_about(const std::string& what, const Error& error, const std::string& server = "");
 

@@ -23,17 +23,6 @@ json::Value body_of(const std::string& verb, const Flags& flags) {
     return json::Value(std::move(body));
 }
 
-Task<Result<void>> put(kube::Api api, std::string path, std::string body) {
-    kube::Request request;
-    request.method = "PUT";
-    request.path = std::move(path);
-    request.headers["content-type"] = "application/json";
-    request.body = std::move(body);
-    CO_TRY(const kube::Response response, co_await api.raw(std::move(request)));
-    if (response.code >= 300) co_return std::unexpected(kube::error_of(response));
-    co_return Result<void>{};
-}
-
 int run(const std::string& verb, const Flags& flags) {
     const Result<MachineName> machine = read_machine(flags.words);
     if (!machine) return complain(verb + ": " + machine.error().message, kUsage);
@@ -48,7 +37,7 @@ int run(const std::string& verb, const Flags& flags) {
     if (!client) return complain_about(verb, client.error());
     const std::string path = "/apis/subresources.kubevirt.io/v1/namespaces/" + (*client)->ns() + "/virtualmachines/" +
                              machine->name + "/" + verb;
-    const Result<void> done = (*client)->wait(put((*client)->api(), path, json::print(body_of(verb, flags))));
+    const Result<void> done = (*client)->wait(put_verb((*client)->api(), path, json::print(body_of(verb, flags))));
     if (!done) return complain_about(verb + " VM \"" + machine->name + "\"", done.error(), (*client)->server());
     std::printf("VM %s was scheduled to %s\n", machine->name.c_str(), verb.c_str());
     return kOk;

@@ -46,29 +46,17 @@ Task<Result<DiskSource>> find_source(kube::Api api, std::string ns, std::string 
     );
 }
 
-Task<Result<void>> put(kube::Api api, std::string path, std::string body) {
-    kube::Request request;
-    request.method = "PUT";
-    request.path = std::move(path);
-    request.headers["content-type"] = "application/json";
-    request.body = std::move(body);
-    CO_TRY(const kube::Response response, co_await api.raw(std::move(request)));
-    if (response.code >= 300) co_return std::unexpected(kube::error_of(response));
-    for (const std::string& warning : response.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
-    co_return Result<void>{};
-}
-
 /// One try: the VM, and when there is none of that name the VMI. The kind that took it.
 Task<Result<MachineName>> submit_once(Client& client, MachineName machine, std::string verb, std::string body) {
     const std::string base = "/apis/subresources.kubevirt.io/v1/namespaces/" + client.ns() + "/";
     if (!machine.is_instance) {
         const Result<void> done =
-            co_await put(client.api(), base + "virtualmachines/" + machine.name + "/" + verb, body);
+            co_await put_verb(client.api(), base + "virtualmachines/" + machine.name + "/" + verb, body);
         if (done) co_return machine;
         if (done.error().kind != ErrorKind::not_found) co_return std::unexpected(done.error());
         machine.is_instance = true;
     }
-    CO_TRY_DO(co_await put(client.api(), base + "virtualmachineinstances/" + machine.name + "/" + verb, body));
+    CO_TRY_DO(co_await put_verb(client.api(), base + "virtualmachineinstances/" + machine.name + "/" + verb, body));
     co_return machine;
 }
 

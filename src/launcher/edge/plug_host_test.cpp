@@ -472,9 +472,11 @@ TEST_P(KilledPod, I02_EndsAsAsked) {
     };
     // Reads past the guest's own cache, until the file is gone.
     type(
-        "(touch /tmp/on; while [ -e /tmp/on ]; do dd if=/dev/sda of=/dev/null bs=64k count=4 iflag=direct || echo BAD; "
+        "(touch /tmp/on; echo LOOP'-'BEGIN; while [ -e /tmp/on ]; do dd if=/dev/sda of=/dev/null bs=64k count=4 "
+        "iflag=direct || echo BAD; "
         "done; echo LOOP'-'END) 2>/dev/null &"
     );
+    wait_console("LOOP-BEGIN");  // what is typed goes through the launcher: until here it would die with it
     for (int round = 0; round < 3; ++round) {
         wish(both);
         finish(clock_.sleep_for(round * 10ms));
