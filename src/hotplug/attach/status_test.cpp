@@ -161,7 +161,7 @@ TEST(VolumeStatus, R15_UidsOfRunningPodsOnly) {
     ) << "5.8: the one that the status names already";
     SeenPlugs sidecar = seen().plugged("a").attached("p", {"a"});
     sidecar.pods.back().status.container_statuses.push_back({.name = "istio-proxy"});
-    EXPECT_EQ(uids(sidecar), "[p]") << "R-09: container hotplug-disk counts";
+    EXPECT_EQ(uids(sidecar), "[p]") << "hotplug/R-09: container hotplug-disk counts";
 }
 
 TEST(VolumeStatus, H28_NoPodOfAVolumeThatIsNotReady) {
