@@ -3,6 +3,9 @@
 
 #include <libvirt/virterror.h>
 
+#include "launcher/edge/stray_disk.hpp"
+#include "launcher/plan/live.hpp"
+
 namespace berth::launcher {
 
 std::unexpected<Error> libvirt_error(std::string_view doing) {
@@ -15,9 +18,23 @@ std::unexpected<Error> libvirt_error(std::string_view doing) {
     return fail(is_connection ? ErrorKind::unavailable : ErrorKind::io, std::string(doing) + ": " + message);
 }
 
-Result<void> attach_disk(virDomainPtr domain, const std::string& device) {
+namespace {
+
+Result<void> attach_live(virDomainPtr domain, const std::string& device) {
     if (virDomainAttachDeviceFlags(domain, device.c_str(), VIR_DOMAIN_AFFECT_LIVE) != 0)
         return libvirt_error("attach the disk");
+    return {};
+}
+
+}  // namespace
+
+Result<void> attach_disk(virDomainPtr domain, const std::string& device) {
+    Result<void> attached = attach_live(domain, device);
+    if (!attached && is_duplicate(attached.error())) {
+        for (const LiveDisk& disk : read_live(device).disks) remove_stray_disk(domain, "ua-" + disk.name, disk.path);
+        attached = attach_live(domain, device);
+    }
+    if (!attached) return attached;
     virDomainAttachDeviceFlags(domain, device.c_str(), VIR_DOMAIN_AFFECT_CONFIG);
     return {};
 }
