@@ -1,16 +1,6 @@
 #include "agent/link.hpp"
 
 namespace berth::agent {
-namespace {
-
-// The list at a pointer; empty when there is none.
-const json::Array& list_at(const json::Value& line, std::string_view pointer) {
-    static const json::Array none;
-    const json::Value* const found = json::find(line, pointer);
-    return found == nullptr || !found->is_array() ? none : found->get_array();
-}
-
-}  // namespace
 
 json::Value to_json(const Report& report) {
     json::Array disks;
@@ -64,26 +54,26 @@ Result<Report> report_from(const json::Value& line) {
     out.machine_type = json::text_at(line, "/machineType");
     out.accelerator = json::text_at(line, "/accelerator");
     out.syncs = json::integer_at(line, "/syncs").value_or(0);
-    for (const json::Value& disk : list_at(line, "/disks")) {
+    for (const json::Value& disk : json::list_at(line, "/disks")) {
         out.disks.push_back({
             std::string(json::text_at(disk, "/name")),
             std::string(json::text_at(disk, "/target")),
             json::integer_at(disk, "/size").value_or(0),
         });
     }
-    for (const json::Value& disk : list_at(line, "/detaching")) {
+    for (const json::Value& disk : json::list_at(line, "/detaching")) {
         out.detaching.push_back({
             std::string(json::text_at(disk, "/name")),
             from_rfc3339(json::text_at(disk, "/since")).value_or(Timestamp{}),
             json::integer_at(disk, "/requests").value_or(0),
         });
     }
-    for (const json::Value& disk : list_at(line, "/diskErrors")) {
+    for (const json::Value& disk : json::list_at(line, "/diskErrors")) {
         out.disk_errors.push_back(
             {std::string(json::text_at(disk, "/name")), std::string(json::text_at(disk, "/message"))}
         );
     }
-    for (const json::Value& name : list_at(line, "/told")) {
+    for (const json::Value& name : json::list_at(line, "/told")) {
         if (name.is_string()) out.told.emplace_back(name.get_string());
     }
     return out;

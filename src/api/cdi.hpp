@@ -34,6 +34,8 @@ struct DataVolumeSource {
     json::Value vddk;
     std::optional<NamedSource> pvc;
     std::optional<NamedSource> snapshot;
+    /// How many of them are set; one is right.
+    [[nodiscard]] int member_count() const;
     bool operator==(const DataVolumeSource&) const = default;
 };
 

@@ -6,13 +6,8 @@
 namespace berth::apiserver {
 namespace {
 
+using json::list_at;
 using json::Value;
-
-const json::Array& list_at(const Value& value, std::string_view pointer) {
-    static const json::Array nothing;
-    const Value* found = json::find(value, pointer);
-    return found != nullptr && found->is_array() ? found->get_array() : nothing;
-}
 
 std::string text(const Value& value, std::string_view pointer) { return std::string(json::text_at(value, pointer)); }
 

@@ -18,11 +18,7 @@ struct Pointer {
     [[nodiscard]] constexpr std::string_view view() const { return {chars, N - 1}; }
 };
 
-inline const json::Array& list_at(const Value& object, std::string_view pointer) {
-    static const json::Array nothing;
-    const Value* found = json::find(object, pointer);
-    return found != nullptr && found->is_array() ? found->get_array() : nothing;
-}
+using json::list_at;
 
 inline std::size_t size_at(const Value& object, std::string_view pointer) {
     const Value* found = json::find(object, pointer);

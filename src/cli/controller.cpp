@@ -27,10 +27,11 @@ int run(const Flags& flags) {
     SystemEntropy entropy;
     StderrLog log("controller", flags.is_verbose ? LogLevel::debug : LogLevel::info);
     kube::Engine engine((*client)->executor(), (*client)->clock(), entropy, log, (*client)->api());
-    controllers::add_vm_controller(engine, placement::Config{});
-    controllers::add_vmi_controller(engine, placement::Config{});
-    controllers::add_hotplug_attach_controller(engine, placement::Config{});
-    controllers::add_hotplug_template_controller(engine);
+    const auto machines = std::make_shared<controllers::MachineCaches>(engine, placement::Config{});
+    controllers::add_vm_controller(machines);
+    controllers::add_vmi_controller(machines);
+    controllers::add_hotplug_attach_controller(machines);
+    controllers::add_hotplug_template_controller(machines);
     controllers::add_datavolume_controllers(engine);
     (*client)->stops_on_signals();
     log.info(

@@ -1,6 +1,5 @@
 #include "controllers/hotplug_attach.hpp"
 
-#include "controllers/contenders.hpp"
 #include "hotplug/attach/facts.hpp"
 #include "hotplug/attach/sync.hpp"
 #include "placement/names.hpp"
@@ -14,54 +13,8 @@ namespace rules = hotplug::attach;
 
 constexpr const char* kController = "hotplug-controller";
 
-using Name = std::pair<std::string, std::string>;
-
-const kube::User& identity() {
-    static const kube::User user{
-        "system:serviceaccount:kubevirt:kubevirt-controller",
-        {"system:serviceaccounts", "system:serviceaccounts:kubevirt", "system:authenticated"},
-    };
-    return user;
-}
-
-std::set<Name> claims_of(const api::VirtualMachineInstance& vmi) {
-    std::set<Name> out;
-    for (const api::VmVolume& volume : vmi.spec.volumes) {
-        if (!volume.claim_name().empty()) out.insert({vmi.metadata.ns, volume.claim_name()});
-    }
-    return out;
-}
-
-struct Caches {
-    Caches(kube::Engine& e, placement::Config offered)
-        : engine(e),
-          base(std::move(offered)),
-          machines(e.cache<api::VirtualMachineInstance>(api::kVmi)),
-          pods(e.cache<api::Pod>(api::kPod)),
-          claims(e.cache<api::PersistentVolumeClaim>(api::kClaim)),
-          disks(e.cache<api::DataVolume>(api::kDataVolume)),
-          cdi_configs(e.cache<api::CdiConfig>(api::kCdiConfig)),
-          kubevirts(e.cache<api::KubeVirt>(api::kKubeVirt)),
-          machines_of(machines, claims_of),
-          pods_of(pods) {}
-
-    kube::Engine& engine;
-    placement::Config base;
-    placement::Config config;  ///< read at the start of each pass
-    kube::Cache<api::VirtualMachineInstance>& machines;
-    kube::Cache<api::Pod>& pods;
-    kube::Cache<api::PersistentVolumeClaim>& claims;
-    kube::Cache<api::DataVolume>& disks;
-    kube::Cache<api::CdiConfig>& cdi_configs;
-    kube::Cache<api::KubeVirt>& kubevirts;
-    VolumeUsers<api::VirtualMachineInstance> machines_of;
-    ClaimUsers pods_of;
-
-    void read_config() {
-        const std::vector<const api::KubeVirt*> all = kubevirts.all();
-        config = all.empty() ? base : placement::config_from(base, *all.front());
-    }
-};
+using Caches = MachineCaches;
+using Name = MachineCaches::Name;
 
 // --- the view --------------------------------------------------------------------------------------------------------
 
@@ -82,24 +35,13 @@ void fill_pods(const Caches& caches, rules::View& view) {
 }
 
 void fill_disks(const Caches& caches, rules::View& view) {
-    const std::string& ns = view.vmi->metadata.ns;
-    const std::vector<hotplug::attach::Pair> carried =
-        view.launcher == nullptr ? std::vector<hotplug::attach::Pair>() : rules::pairs_of(*view.launcher);
+    const std::vector<rules::Pair> carried =
+        view.launcher == nullptr ? std::vector<rules::Pair>() : rules::pairs_of(*view.launcher);
     for (const api::VmVolume& volume : view.vmi->spec.volumes) {
         const std::string claim = volume.claim_name();
         const bool is_carried = std::ranges::find(carried, rules::Pair{volume.name, claim}) != carried.end();
         if (claim.empty() || !volume.is_hotpluggable() || is_carried) continue;
-        rules::Disk disk{.volume = &volume};
-        disk.claim = caches.claims.get(ns, claim);
-        if (volume.data_volume) disk.named = caches.disks.get(ns, volume.data_volume->name);
-        if (disk.claim != nullptr) {
-            const api::OwnerReference* owner = disk.claim->metadata.controller();
-            if (owner != nullptr && owner->kind == "DataVolume") disk.owner = caches.disks.get(ns, owner->name);
-            const auto contenders =
-                contenders_for({ns, claim}, caches.machines_of, caches.pods_of, caches.pods, caches.machines);
-            disk.held_by = placement::vmi::holder_of(*view.vmi, *disk.claim, contenders);
-        }
-        view.disks.push_back(std::move(disk));
+        view.disks.push_back(caches.disk_of(*view.vmi, volume));
     }
 }
 
@@ -118,7 +60,7 @@ void fill_claims(const Caches& caches, rules::View& view) {
 }
 
 api::Plan plan(Caches& caches, const WorkKey& key) {
-    const auto entry = caches.machines.entry(key.ns, key.name);
+    const auto entry = caches.instances.entry(key.ns, key.name);
     if (!entry) return api::settled();
     caches.read_config();
     rules::View view;
@@ -128,9 +70,7 @@ api::Plan plan(Caches& caches, const WorkKey& key) {
     fill_disks(caches, view);
     fill_claims(caches, view);
     view.cdi_config = caches.cdi_configs.get("", "config");
-    if (const auto failure = caches.engine.last_failure(kController, key)) {
-        view.failed = placement::Failed{failure->intent, failure->error.kind, failure->error.message};
-    }
+    view.failed = caches.failed(kController, key);
     view.config = &caches.config;
     return rules::plan(view);
 }
@@ -141,24 +81,23 @@ api::Plan plan(Caches& caches, const WorkKey& key) {
 std::optional<WorkKey> key_of_owner(const Caches& caches, const api::ObjectMeta& pod) {
     api::Pod known;
     known.metadata = pod;
-    const api::VirtualMachineInstance* machine = machine_of(known, caches.pods, caches.machines);
+    const api::VirtualMachineInstance* machine = caches.machine_of(known);
     if (machine == nullptr) return {};
     return placement::key_of(*machine);
 }
 
 }  // namespace
 
-void add_hotplug_attach_controller(kube::Engine& engine, placement::Config base) {
-    const auto caches = std::make_shared<Caches>(engine, std::move(base));
+void add_hotplug_attach_controller(const std::shared_ptr<MachineCaches>& caches) {
     kube::Controller controller;
     controller.name = kController;
-    controller.user = identity();
+    controller.user = machine_identity();
     controller.plan = [caches](const WorkKey& key) { return plan(*caches, key); };
-    const auto enqueue = engine.add(std::move(controller));
+    const auto enqueue = caches->engine.add(std::move(controller));
     // These listeners belong to what they look at, so they do not own it.
     const Caches* const known = caches.get();
     using Meta = const api::ObjectMeta*;
-    caches->machines.listen([enqueue](Meta before, Meta after) {
+    caches->instances.listen([enqueue](Meta before, Meta after) {
         const api::ObjectMeta& meta = after != nullptr ? *after : *before;
         enqueue({&api::kVmi, meta.ns, meta.name});
     });
@@ -166,12 +105,12 @@ void add_hotplug_attach_controller(kube::Engine& engine, placement::Config base)
         if (const auto key = key_of_owner(*known, after != nullptr ? *after : *before)) enqueue(*key);
     });
     const auto users = [known, enqueue](const Name& claim) {
-        for (const api::VirtualMachineInstance* machine : known->machines_of.of(claim)) {
+        for (const api::VirtualMachineInstance* machine : known->vmis_of.of(claim)) {
             enqueue(placement::key_of(*machine));
         }
     };
     // Who waits for a claim looks again when another machine that names it, or a pod that does, has changed.
-    caches->machines_of.listen(users);
+    caches->vmis_of.listen(users);
     caches->pods_of.listen([users](const std::string& ns, const std::string& claim) { users({ns, claim}); });
     // Every change of a claim counts, its binding too.
     const auto by_name = [users](Meta before, Meta after) {

@@ -2,12 +2,12 @@
 // it.
 #pragma once
 
-#include "kube/engine.hpp"
-#include "placement/config.hpp"
+#include <memory>
+
+#include "controllers/machine_caches.hpp"
 
 namespace berth::controllers {
 
-/// `base` is what the installation offers; the KubeVirt object is read live on top of it.
-void add_hotplug_attach_controller(kube::Engine& engine, placement::Config base);
+void add_hotplug_attach_controller(const std::shared_ptr<MachineCaches>& caches);
 
 }  // namespace berth::controllers

@@ -11,29 +11,16 @@ namespace rules = hotplug::tmpl;
 
 constexpr const char* kName = "hotplug-template-controller";
 
-struct Caches {
-    explicit Caches(kube::Engine& e)
-        : engine(e),
-          machines(e.cache<api::VirtualMachine>(api::kVirtualMachine)),
-          instances(e.cache<api::VirtualMachineInstance>(api::kVmi)),
-          kubevirts(e.cache<api::KubeVirt>(api::kKubeVirt)) {}
+hotplug::Gates gates(const MachineCaches& caches) {
+    const std::vector<const api::KubeVirt*> all = caches.kubevirts.all();
+    if (all.empty()) return hotplug::gates_of(nullptr);
+    const json::Value document = json::Object{
+        {"spec", all.front()->spec}
+    };
+    return hotplug::gates_of(&document);
+}
 
-    kube::Engine& engine;
-    kube::Cache<api::VirtualMachine>& machines;
-    kube::Cache<api::VirtualMachineInstance>& instances;
-    kube::Cache<api::KubeVirt>& kubevirts;
-
-    [[nodiscard]] hotplug::Gates gates() const {
-        const std::vector<const api::KubeVirt*> all = kubevirts.all();
-        if (all.empty()) return hotplug::gates_of(nullptr);
-        const json::Value document = json::Object{
-            {"spec", all.front()->spec}
-        };
-        return hotplug::gates_of(&document);
-    }
-};
-
-api::Plan plan(const Caches& caches, const WorkKey& key) {
+api::Plan plan(const MachineCaches& caches, const WorkKey& key) {
     const auto vm = caches.machines.entry(key.ns, key.name);
     if (!vm) return api::settled();
     const auto vmi = caches.instances.entry(key.ns, key.name);
@@ -41,7 +28,7 @@ api::Plan plan(const Caches& caches, const WorkKey& key) {
     view.now = caches.engine.clock().now();
     view.vm = &vm->object;
     view.vm_document = vm->document.get();
-    view.gates = caches.gates();
+    view.gates = gates(caches);
     const api::OwnerReference* owner = vmi == nullptr ? nullptr : vmi->object.metadata.controller();
     if (owner != nullptr && owner->uid == vm->object.metadata.uid) {
         view.vmi = &vmi->object;
@@ -56,16 +43,12 @@ api::Plan plan(const Caches& caches, const WorkKey& key) {
 
 }  // namespace
 
-void add_hotplug_template_controller(kube::Engine& engine) {
-    const auto caches = std::make_shared<Caches>(engine);
+void add_hotplug_template_controller(const std::shared_ptr<MachineCaches>& caches) {
     kube::Controller controller;
     controller.name = kName;
-    controller.user = {
-        "system:serviceaccount:kubevirt:kubevirt-controller",
-        {"system:serviceaccounts", "system:serviceaccounts:kubevirt", "system:authenticated"},
-    };
+    controller.user = machine_identity();
     controller.plan = [caches](const WorkKey& key) { return plan(*caches, key); };
-    const auto enqueue = engine.add(std::move(controller));
+    const auto enqueue = caches->engine.add(std::move(controller));
     const auto by_name = [enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = after != nullptr ? *after : *before;
         enqueue({&api::kVirtualMachine, meta.ns, meta.name});

@@ -2,10 +2,12 @@
 // requests: what fills its view from the caches, and what wakes it.
 #pragma once
 
-#include "kube/engine.hpp"
+#include <memory>
+
+#include "controllers/machine_caches.hpp"
 
 namespace berth::controllers {
 
-void add_hotplug_template_controller(kube::Engine& engine);
+void add_hotplug_template_controller(const std::shared_ptr<MachineCaches>& caches);
 
 }  // namespace berth::controllers

@@ -1,9 +1,7 @@
 #include "controllers/placement.hpp"
 
-#include "controllers/contenders.hpp"
 #include "placement/names.hpp"
 #include "placement/vm/sync.hpp"
-#include "placement/vmi/holder.hpp"
 #include "placement/vmi/sync.hpp"
 
 namespace berth::controllers {
@@ -12,87 +10,10 @@ namespace {
 using kube::WorkKey;
 namespace rules = placement;
 
-const kube::User& identity() {
-    static const kube::User user{
-        "system:serviceaccount:kubevirt:kubevirt-controller",
-        {"system:serviceaccounts", "system:serviceaccounts:kubevirt", "system:authenticated"},
-    };
-    return user;
-}
+using Caches = MachineCaches;
+using Name = MachineCaches::Name;
 
-using Name = std::pair<std::string, std::string>;
-
-void add_claims(std::set<Name>& out, const std::string& ns, const std::vector<api::VmVolume>& volumes) {
-    for (const api::VmVolume& volume : volumes) {
-        if (!volume.claim_name().empty()) out.insert({ns, volume.claim_name()});
-    }
-}
-
-std::set<Name> claims_of_vmi(const api::VirtualMachineInstance& vmi) {
-    std::set<Name> out;
-    add_claims(out, vmi.metadata.ns, vmi.spec.volumes);
-    return out;
-}
-
-// Those of its volumes, and those that its disks are cloned from.
-std::set<Name> claims_of_vm(const api::VirtualMachine& vm) {
-    std::set<Name> out;
-    if (vm.spec.vmi_template) add_claims(out, vm.metadata.ns, vm.spec.vmi_template->spec.volumes);
-    for (const api::DataVolumeTemplate& entry : vm.spec.data_volume_templates) {
-        out.insert({vm.metadata.ns, entry.metadata.name});
-        if (!entry.spec.source || !entry.spec.source->pvc) continue;
-        const api::NamedSource& source = *entry.spec.source->pvc;
-        out.insert({source.ns.empty() ? vm.metadata.ns : source.ns, source.name});
-    }
-    return out;
-}
-
-// What both controllers read.
-struct Caches {
-    Caches(kube::Engine& e, rules::Config offered)
-        : engine(e),
-          base(std::move(offered)),
-          machines(e.cache<api::VirtualMachine>(api::kVirtualMachine)),
-          instances(e.cache<api::VirtualMachineInstance>(api::kVmi)),
-          pods(e.cache<api::Pod>(api::kPod)),
-          claims(e.cache<api::PersistentVolumeClaim>(api::kClaim)),
-          disks(e.cache<api::DataVolume>(api::kDataVolume)),
-          revisions(e.cache<api::ControllerRevision>(api::kControllerRevision)),
-          cdi_configs(e.cache<api::CdiConfig>(api::kCdiConfig)),
-          kubevirts(e.cache<api::KubeVirt>(api::kKubeVirt)),
-          vms_of(machines, claims_of_vm),
-          vmis_of(instances, claims_of_vmi),
-          pods_of(pods) {}
-
-    kube::Engine& engine;
-    rules::Config base;
-    rules::Config config;  ///< read at the start of each pass
-    kube::Cache<api::VirtualMachine>& machines;
-    kube::Cache<api::VirtualMachineInstance>& instances;
-    kube::Cache<api::Pod>& pods;
-    kube::Cache<api::PersistentVolumeClaim>& claims;
-    kube::Cache<api::DataVolume>& disks;
-    kube::Cache<api::ControllerRevision>& revisions;
-    kube::Cache<api::CdiConfig>& cdi_configs;
-    kube::Cache<api::KubeVirt>& kubevirts;
-    VolumeUsers<api::VirtualMachine> vms_of;
-    VolumeUsers<api::VirtualMachineInstance> vmis_of;
-    ClaimUsers pods_of;
-
-    void read_config() {
-        const std::vector<const api::KubeVirt*> all = kubevirts.all();
-        config = all.empty() ? base : rules::config_from(base, *all.front());
-    }
-
-    [[nodiscard]] std::optional<rules::Failed> failed(const std::string& controller, const WorkKey& key) const {
-        const std::optional<kube::Failure> failure = engine.last_failure(controller, key);
-        if (!failure) return {};
-        return rules::Failed{failure->intent, failure->error.kind, failure->error.message};
-    }
-};
-
-// --- VM
-// ------------------------------------------------------------------------------------------------------------------
+// --- VM --------------------------------------------------------------------------------------------------------------
 
 constexpr const char* kVmController = "virtualmachine-controller";
 
@@ -138,27 +59,13 @@ api::Plan plan_vm(Caches& caches, const WorkKey& key) {
     return rules::vm::plan(view);
 }
 
-// --- VMI
-// -----------------------------------------------------------------------------------------------------------------
+// --- VMI -------------------------------------------------------------------------------------------------------------
 
 constexpr const char* kVmiController = "virtualmachineinstance-controller";
 
 void fill_disks(const Caches& caches, rules::vmi::View& view) {
-    const std::string& ns = view.vmi->metadata.ns;
     for (const api::VmVolume& volume : view.vmi->spec.volumes) {
-        if (volume.claim_name().empty()) continue;
-        rules::vmi::Disk disk{.volume = &volume};
-        disk.claim = caches.claims.get(ns, volume.claim_name());
-        if (volume.data_volume) disk.named = caches.disks.get(ns, volume.data_volume->name);
-        if (disk.claim != nullptr) {
-            const api::OwnerReference* owner = disk.claim->metadata.controller();
-            if (owner != nullptr && owner->kind == "DataVolume") disk.owner = caches.disks.get(ns, owner->name);
-            const auto contenders = contenders_for(
-                {ns, disk.claim->metadata.name}, caches.vmis_of, caches.pods_of, caches.pods, caches.instances
-            );
-            disk.held_by = rules::vmi::holder_of(*view.vmi, *disk.claim, contenders);
-        }
-        view.disks.push_back(disk);
+        if (!volume.claim_name().empty()) view.disks.push_back(caches.disk_of(*view.vmi, volume));
     }
 }
 
@@ -185,8 +92,7 @@ api::Plan plan_vmi(Caches& caches, const WorkKey& key) {
     return rules::vmi::plan(view);
 }
 
-// --- what wakes them
-// -----------------------------------------------------------------------------------------------------
+// --- what wakes them -------------------------------------------------------------------------------------------------
 
 const api::ObjectMeta& either(const api::ObjectMeta* before, const api::ObjectMeta* after) {
     return after != nullptr ? *after : *before;
@@ -194,13 +100,12 @@ const api::ObjectMeta& either(const api::ObjectMeta* before, const api::ObjectMe
 
 }  // namespace
 
-void add_vm_controller(kube::Engine& engine, placement::Config base) {
-    const auto caches = std::make_shared<Caches>(engine, std::move(base));
+void add_vm_controller(const std::shared_ptr<MachineCaches>& caches) {
     kube::Controller controller;
     controller.name = kVmController;
-    controller.user = identity();
+    controller.user = machine_identity();
     controller.plan = [caches](const WorkKey& key) { return plan_vm(*caches, key); };
-    const auto enqueue = engine.add(std::move(controller));
+    const auto enqueue = caches->engine.add(std::move(controller));
     const auto by_name = [enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = either(before, after);
         enqueue({&api::kVirtualMachine, meta.ns, meta.name});
@@ -223,13 +128,12 @@ void add_vm_controller(kube::Engine& engine, placement::Config base) {
     });
 }
 
-void add_vmi_controller(kube::Engine& engine, placement::Config base) {
-    const auto caches = std::make_shared<Caches>(engine, std::move(base));
+void add_vmi_controller(const std::shared_ptr<MachineCaches>& caches) {
     kube::Controller controller;
     controller.name = kVmiController;
-    controller.user = identity();
+    controller.user = machine_identity();
     controller.plan = [caches](const WorkKey& key) { return plan_vmi(*caches, key); };
-    const auto enqueue = engine.add(std::move(controller));
+    const auto enqueue = caches->engine.add(std::move(controller));
     const auto by_name = [enqueue](const api::ObjectMeta* before, const api::ObjectMeta* after) {
         const api::ObjectMeta& meta = either(before, after);
         enqueue({&api::kVmi, meta.ns, meta.name});

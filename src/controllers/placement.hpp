@@ -1,13 +1,13 @@
 // The controllers of VirtualMachines and their instances: what fills their views from the caches, and what wakes them.
 #pragma once
 
-#include "kube/engine.hpp"
-#include "placement/config.hpp"
+#include <memory>
+
+#include "controllers/machine_caches.hpp"
 
 namespace berth::controllers {
 
-/// `base` is what the installation offers; the KubeVirt object is read live on top of it.
-void add_vm_controller(kube::Engine& engine, placement::Config base);
-void add_vmi_controller(kube::Engine& engine, placement::Config base);
+void add_vm_controller(const std::shared_ptr<MachineCaches>& caches);
+void add_vmi_controller(const std::shared_ptr<MachineCaches>& caches);
 
 }  // namespace berth::controllers

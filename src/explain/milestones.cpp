@@ -23,11 +23,7 @@ struct Story {
     [[nodiscard]] std::optional<Timestamp> time(std::string_view pointer) const {
         return from_rfc3339(json::text_at(object, pointer));
     }
-    [[nodiscard]] const json::Array& items(std::string_view pointer) const {
-        static const json::Array none;
-        const json::Value* found = json::find(object, pointer);
-        return found != nullptr && found->is_array() ? found->get_array() : none;
-    }
+    [[nodiscard]] const json::Array& items(std::string_view pointer) const { return json::list_at(object, pointer); }
     /// When a condition took its present status.
     [[nodiscard]] std::optional<Timestamp> turned(std::string_view condition) const {
         for (const json::Value& item : items("/status/conditions")) {

@@ -4,12 +4,6 @@
 
 namespace berth::hotplug {
 
-const json::Array& list_at(const json::Value& root, std::string_view pointer) {
-    static const json::Array none;
-    const json::Value* found = json::find(root, pointer);
-    return found != nullptr && found->is_array() ? found->get_array() : none;
-}
-
 const json::Value* named(const json::Array& list, std::string_view name) {
     const auto it = std::ranges::find_if(list, [&](const json::Value& v) { return json::text_at(v, "/name") == name; });
     return it == list.end() ? nullptr : &*it;

@@ -10,8 +10,7 @@ namespace berth::hotplug {
 inline constexpr std::string_view kVolumes = "/volumes";
 inline constexpr std::string_view kDisks = "/domain/devices/disks";
 
-/// The list at a pointer; empty when there is none.
-const json::Array& list_at(const json::Value& root, std::string_view pointer);
+using json::list_at;
 
 /// The entry with this `name`, or nullptr.
 const json::Value* named(const json::Array& list, std::string_view name);

@@ -144,6 +144,12 @@ bool bool_at(const Value& root, std::string_view pointer, bool otherwise) {
     return value != nullptr && value->is_bool() ? value->get_bool() : otherwise;
 }
 
+const Array& list_at(const Value& root, std::string_view pointer) {
+    static const Array none;
+    const Value* const found = find(root, pointer);
+    return found != nullptr && found->is_array() ? found->get_array() : none;
+}
+
 void set(Value& root, std::string_view pointer, Value value) {
     Value* at = &root;
     walk(pointer, [&](const std::string& segment, bool last) {

@@ -34,6 +34,8 @@ std::string_view text_at(const Value& root, std::string_view pointer);
 /// The number there as an integer; none when absent or not a whole number.
 std::optional<std::int64_t> integer_at(const Value& root, std::string_view pointer);
 bool bool_at(const Value& root, std::string_view pointer, bool otherwise = false);
+/// The list there; empty when it is absent or no list.
+const Array& list_at(const Value& root, std::string_view pointer);
 
 /// Sets a value, making the objects on the way. Never makes or grows arrays.
 void set(Value& root, std::string_view pointer, Value value);

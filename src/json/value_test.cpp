@@ -38,6 +38,13 @@ TEST(Json, MergePatchTurnsOneIntoTheOther) {
     EXPECT_FALSE(merge_patch_between(doc("{}"), doc("{}")));
 }
 
+TEST(Json, ListAt) {
+    const Value value = doc(R"({"a":[1,2],"b":{"c":3},"d":[]})");
+    EXPECT_EQ(list_at(value, "/a").size(), 2U);
+    for (const char* pointer : {"/b", "/b/c", "/d", "/none", "/a/0"})
+        EXPECT_TRUE(list_at(value, pointer).empty()) << pointer;
+}
+
 TEST(Json, RefusesBrokenText) {
     EXPECT_FALSE(parse("{"));
     EXPECT_FALSE(parse(std::string(2000, '[')));

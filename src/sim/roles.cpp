@@ -77,11 +77,11 @@ std::unique_ptr<RoleParts> make_role(const RoleInput& input) {
     if (input.node != nullptr) return std::make_unique<NodeRole>(input);
     auto role = std::make_unique<EngineRole>(input);
     if (input.name == "controllers") {
-        placement::Config config = placement::solo_config();
-        controllers::add_vm_controller(role->engine, config);
-        controllers::add_vmi_controller(role->engine, config);
-        controllers::add_hotplug_attach_controller(role->engine, config);
-        controllers::add_hotplug_template_controller(role->engine);
+        const auto machines = std::make_shared<controllers::MachineCaches>(role->engine, placement::solo_config());
+        controllers::add_vm_controller(machines);
+        controllers::add_vmi_controller(machines);
+        controllers::add_hotplug_attach_controller(machines);
+        controllers::add_hotplug_template_controller(machines);
         if (!input.lacks_datavolumes) controllers::add_datavolume_controllers(role->engine, &input.progress);
         return role;
     }

@@ -18,9 +18,8 @@ constexpr const char* kDisks[] = {"demo-files", "demo-block"};
 // -----------------------------------------------------------------------------------------------------
 
 const json::Array& items(const kube::Document& document, std::string_view pointer) {
-    static const json::Array none;
-    const json::Value* found = document ? json::find(*document, pointer) : nullptr;
-    return found != nullptr && found->is_array() ? found->get_array() : none;
+    static const json::Value absent;
+    return json::list_at(document ? *document : absent, pointer);
 }
 
 const json::Value* find_named(const json::Array& list, std::string_view key, std::string_view name) {

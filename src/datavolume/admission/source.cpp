@@ -1,6 +1,5 @@
 // Where the data of a DataVolume comes from. A source that is not served yet passes: its DataVolume then says so.
 #include <algorithm>
-#include <array>
 
 #include "base/ascii.hpp"
 #include "base/names.hpp"
@@ -150,22 +149,6 @@ void check_member(Refusals& refusals, const api::DataVolumeSource& source, const
     }
 }
 
-int member_count(const api::DataVolumeSource& source) {
-    const std::array members{
-        source.http.has_value(),
-        !source.blank.is_null(),
-        !source.upload.is_null(),
-        !source.s3.is_null(),
-        !source.gcs.is_null(),
-        !source.registry.is_null(),
-        !source.imageio.is_null(),
-        !source.vddk.is_null(),
-        source.pvc.has_value(),
-        source.snapshot.has_value(),
-    };
-    return static_cast<int>(std::ranges::count(members, true));
-}
-
 void check_reference(Refusals& refusals, const api::SourceRef& reference) {
     if (reference.kind.empty()) {
         refusals.add("Missing sourceRef kind: use DataSource", ".sourceRef.kind");
@@ -235,7 +218,7 @@ Causes validate_source(const api::DataVolumeSpec& spec, const std::string& field
     }
     if (spec.source_ref) check_reference(refusals, *spec.source_ref);
     if (!spec.source) return std::move(refusals.out);
-    const int count = member_count(*spec.source);
+    const int count = spec.source->member_count();
     if (count == 0) refusals.add("Missing Data volume source: name one, such as http or blank", ".source");
     if (count > 1) refusals.add("Multiple Data volume sources: keep one", ".source");
     check_member(refusals, *spec.source, content);

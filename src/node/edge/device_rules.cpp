@@ -17,13 +17,16 @@ namespace {
 
 using solo::fail_errno;
 
-/// The group's folder in the v1 hierarchy of devices, or "".
-std::string folder_of(const std::string& group) {
+/// The group's folder in the first hierarchy where it holds such a file, or "".
+std::string folder_with(const char* file, const std::string& group) {
     for (const std::string& hierarchy : solo::cgroup_hierarchies()) {
-        if (solo::exists(hierarchy + group + "/devices.list")) return hierarchy + group;
+        if (solo::exists(hierarchy + group + file)) return hierarchy + group;
     }
     return {};
 }
+
+/// In the v1 hierarchy of devices.
+std::string folder_of(const std::string& group) { return folder_with("/devices.list", group); }
 
 Result<void> write_rule(const std::string& path, const std::string& rule) {
     const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -33,16 +36,8 @@ Result<void> write_rule(const std::string& path, const std::string& rule) {
     return {};
 }
 
-/// The group's folder in the v2 hierarchy, or "".
-std::string unified_folder_of(const std::string& group) {
-    for (const std::string& hierarchy : solo::cgroup_hierarchies()) {
-        if (solo::exists(hierarchy + group + "/cgroup.controllers")) return hierarchy + group;
-    }
-    return {};
-}
-
 Result<void> set_program(const std::string& group, const std::vector<dev_t>& plugged) {
-    const std::string folder = unified_folder_of(group);
+    const std::string folder = folder_with("/cgroup.controllers", group);  // v2
     const std::vector<int> processes = solo::cgroup_processes(group);
     if (folder.empty() || processes.empty()) return {};
     std::vector<DeviceRule> rules = default_device_rules();

@@ -65,11 +65,12 @@ public:
 
     Result<std::vector<Plug>> look() {
         TRY(PlugRecord record, locked([&] { return read(); }));
+        const Mounts mounts = read_mounts();
         std::vector<Plug> out;
         for (const PlugEntry& entry : record.entries) {
             if (!is_here(entry)) continue;  // of another pod of the machine: left alone
             out.push_back(entry.plug);
-            out.back().in_place = is_in_place(record, entry);
+            out.back().in_place = is_in_place(record, entry, mounts);
         }
         std::ranges::sort(out, {}, &Plug::volume);
         return out;
@@ -79,7 +80,8 @@ public:
         TRY(const Fd folder, open_pod_folder(dirs_.pods, host_.launcher_pod));
         TRY(PlugRecord before, locked([&] { return read(); }));
         const PlugEntry* known = before.find(wanted.volume);
-        if (known != nullptr && known->plug.claim == wanted.claim && is_in_place(before, *known)) return {};
+        if (known != nullptr && known->plug.claim == wanted.claim && is_in_place(before, *known, read_mounts()))
+            return {};
         TRY(const PlugSource source, find_source(dirs_.pods, wanted));
         TRY(const bool is_stale, locked([&] { return enter(wanted, source); }));
         if (is_stale) act_("remove what is stale");
@@ -239,7 +241,12 @@ private:
 
     // --- the kernel ---
 
-    bool is_in_place(const PlugRecord& record, const PlugEntry& entry) {
+    using Mounts = std::vector<solo::MountPoint>;
+
+    /// Empty when they cannot be read: then nothing is taken for mounted.
+    static Mounts read_mounts() { return solo::read_mounts().value_or(Mounts()); }
+
+    bool is_in_place(const PlugRecord& record, const PlugEntry& entry, const Mounts& mounts) {
         if (record.boot != boot_) return false;
         struct stat status{};
         if (::lstat(entry.target.c_str(), &status) != 0) return false;
@@ -247,13 +254,11 @@ private:
             if (!S_ISBLK(status.st_mode) || status.st_rdev != entry.device) return false;
             return is_allowed(group(), entry.device).value_or(false);
         }
-        return status.st_dev == entry.device && status.st_ino == entry.inode && is_mounted(entry.target);
+        return status.st_dev == entry.device && status.st_ino == entry.inode &&
+               solo::mount_at(mounts, entry.target) != nullptr;
     }
 
-    static bool is_mounted(const std::string& target) {
-        const Result<std::vector<solo::MountPoint>> mounts = solo::read_mounts();
-        return mounts && solo::mount_at(*mounts, target) != nullptr;
-    }
+    static bool is_mounted(const std::string& target) { return solo::mount_at(read_mounts(), target) != nullptr; }
 
     Result<void> mount_file(const Fd& folder, const Plug& plug, const PlugSource& source) {
         const std::string name = file_of(plug);

@@ -30,22 +30,6 @@ void check_strategy(Causes& out, const api::VmSpec& spec) {
     }
 }
 
-int source_count(const api::DataVolumeSource& source) {
-    const bool members[] = {
-        source.http.has_value(),
-        !source.blank.is_null(),
-        !source.upload.is_null(),
-        !source.s3.is_null(),
-        !source.gcs.is_null(),
-        !source.registry.is_null(),
-        !source.imageio.is_null(),
-        !source.vddk.is_null(),
-        source.pvc.has_value(),
-        source.snapshot.has_value(),
-    };
-    return static_cast<int>(std::ranges::count(members, true));
-}
-
 bool has_claim_source(const std::optional<api::ClaimSpec>& claim) {
     return claim && (claim->data_source || claim->data_source_ref);
 }
@@ -63,7 +47,7 @@ void check_source(Causes& out, const api::DataVolumeSpec& spec, const std::strin
         refuse("Data volume should have either Source or SourceRef, not both: remove one");
     }
     if (!spec.source) return;
-    const int count = source_count(*spec.source);
+    const int count = spec.source->member_count();
     if (count == 0) refuse("Missing dataVolume valid source", ".source");
     if (count > 1) refuse("Multiple dataVolume sources", ".source");
 }

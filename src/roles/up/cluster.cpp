@@ -128,11 +128,11 @@ Task<void> Cluster::keep_capabilities(pid_t launcher) {
 }
 
 void Cluster::add_controllers() {
-    placement::Config config = placement::solo_config();
-    controllers::add_vm_controller(*engine_, config);
-    controllers::add_vmi_controller(*engine_, config);
-    controllers::add_hotplug_attach_controller(*engine_, config);
-    controllers::add_hotplug_template_controller(*engine_);
+    const auto machines = std::make_shared<controllers::MachineCaches>(*engine_, placement::solo_config());
+    controllers::add_vm_controller(machines);
+    controllers::add_vmi_controller(machines);
+    controllers::add_hotplug_attach_controller(machines);
+    controllers::add_hotplug_template_controller(machines);
     controllers::add_datavolume_controllers(*engine_, &progress_);
     solo::add_scheduler(*engine_);
     solo::add_volume_binder(*engine_);
