@@ -99,10 +99,10 @@ protected:
     /// Follows on_change until the container has ended.
     ContainerInfo wait_exited(const std::string& name) {
         for (;;) {
+            changed_.clear();  // before the look: a change during it is looked at again
             std::optional<ContainerInfo> info = find(name);
             if (!info || info->phase == ContainerPhase::exited || testing::Test::HasFatalFailure())
                 return info.value_or(ContainerInfo{});
-            changed_.clear();
             run_until([&] { return !changed_.empty(); });
         }
     }
