@@ -107,7 +107,11 @@ constexpr Input kInputs[] = {
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
-    const fs::path folder = argc > 1 ? argv[1] : ".";
+    if (argc < 2) {
+        std::fprintf(stderr, "usage: import_bench FOLDER [MIB]\n");
+        return 2;
+    }
+    const fs::path folder = argv[1];
     const int mib = argc > 2 ? std::atoi(argv[2]) : 1024;
     make_disk(folder / "disk.raw", mib);
     shell(
@@ -116,6 +120,7 @@ int main(int argc, char** argv) {
         "qemu-img convert -c -o compression_type=zstd -f raw -O qcow2 disk.raw packed.qcow2; "
         "gzip -1kc disk.raw > disk.raw.gz; xz -0 -T2 -kc disk.raw > disk.raw.xz"
     );
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
     std::printf("disk of %d MiB, %d MiB of data; median of %d rounds, in turns\n", mib, mib / 16 * 5, kRounds);
     for (const Input& input : kInputs) {
         const berth::bench::FileServer server((folder / input.name).string());

@@ -47,7 +47,7 @@ World::World(WorldOptions options)
     CHECK(loaded.has_value());
     const Result<void> seeded = wait(server_.seed());
     CHECK(seeded.has_value());
-    seed_objects(options.nodes);
+    seed_objects(options);
     for (const api::Kind* kind : kRecorded) group_.spawn("recorder", record(*kind));
     context.settle();
     start("cluster");
@@ -63,12 +63,11 @@ World::~World() {
     context.settle();
 }
 
-void World::seed_objects(int nodes) {
-    for (int i = 1; i <= nodes; ++i) {
+void World::seed_objects(const WorldOptions& options) {
+    for (int i = 1; i <= options.nodes; ++i) {
         const std::string name = "n" + std::to_string(i);
         nodes_[name] = std::make_unique<Node>(machines, name);
-        const solo::NodeSize size{MilliCpu{4000}, 8_GiB, 100_GiB};
-        const Result<kube::Document> made = create(solo::node_object(name, size, "10.0.0.1", clock.now()));
+        const Result<kube::Document> made = create(solo::node_object(name, options.node_size, "10.0.0.1", clock.now()));
         CHECK(made.has_value());
     }
     for (json::Value& object : solo::installation_objects()) {

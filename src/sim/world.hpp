@@ -16,6 +16,7 @@
 #include "node/agent/launchers.hpp"
 #include "sim/core/context.hpp"
 #include "sim/machine/node.hpp"
+#include "solo/rules/seed.hpp"
 #include "store/store.hpp"
 
 namespace berth::sim {
@@ -23,6 +24,7 @@ namespace berth::sim {
 struct WorldOptions {
     std::uint64_t seed = 1;
     int nodes = 3;
+    solo::NodeSize node_size = {MilliCpu{4000}, 8_GiB, 100_GiB};
     Order order = Order::seeded;
     bool echo = false;  ///< print log lines to standard error
 };
@@ -119,7 +121,7 @@ private:
     }
     void drive(Task<void> task, const std::function<bool()>& done);
     Task<void> record(const api::Kind& kind);
-    void seed_objects(int nodes);
+    void seed_objects(const WorldOptions& options);
     std::unique_ptr<Role> make(const std::string& role);
 
     std::unique_ptr<store::Log> log_store_;
