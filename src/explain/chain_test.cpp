@@ -46,6 +46,23 @@ TEST(Explain, WaitingDiskNamesTheScheduler) {
     EXPECT_EQ(next->why, "waits for the scheduler to choose a node");
 }
 
+TEST(Explain, DeletedClaimNamesThePodThatUsesIt) {
+    View view{.vm = machine("Running"), .data_volumes = {data_volume("")}, .claims = {claim("Bound")}};
+    view.claims.front().metadata.deletion_timestamp = view.now;
+    view.claims.front().metadata.finalizers = {"kubernetes.io/pvc-protection"};
+    const auto why = [&] {
+        const auto lines = chain(view);
+        return std::ranges::find(lines, "pvc/db-root", &Line::object)->why;
+    };
+    EXPECT_EQ(why(), "was deleted, and goes when nothing holds it any more: finalizers kubernetes.io/pvc-protection");
+    api::Pod pod;
+    pod.metadata.name = "virt-launcher-db-x";
+    pod.status.phase = "Running";
+    pod.spec.volumes.push_back({.name = "root", .persistent_volume_claim = api::ClaimVolumeSource{.claim_name = "db-root"}});
+    view.pods.push_back(pod);
+    EXPECT_EQ(why(), "was deleted, and goes when pod virt-launcher-db-x no longer uses it");
+}
+
 TEST(Explain, UnschedulablePodSaysWhy) {
     View view{
         .vm = machine("ErrorUnschedulable"),

@@ -49,6 +49,21 @@ Line data_volume_line(const View& view, const Disk& disk, int depth) {
     return line;
 }
 
+// Why a claim that was deleted is still there.
+std::string leaving_why(const View& view, const api::PersistentVolumeClaim& claim) {
+    for (const api::Pod& pod : view.pods) {
+        const bool uses = !pod.is_terminal() && std::ranges::any_of(pod.spec.volumes, [&](const api::PodVolume& volume) {
+            return volume.persistent_volume_claim &&
+                   volume.persistent_volume_claim->claim_name == claim.metadata.name;
+        });
+        if (uses) return "was deleted, and goes when pod " + pod.metadata.name + " no longer uses it";
+    }
+    std::string holders;
+    for (const std::string& finalizer : claim.metadata.finalizers)
+        holders += (holders.empty() ? "" : ", ") + finalizer;
+    return "was deleted, and goes when nothing holds it any more: finalizers " + holders;
+}
+
 Line claim_line(const View& view, const Disk& disk, int depth) {
     Line line{.depth = depth, .object = "pvc/" + disk.claim};
     const api::PersistentVolumeClaim* claim = find_named(view.claims, disk.claim);
@@ -63,7 +78,9 @@ Line claim_line(const View& view, const Disk& disk, int depth) {
     if (line.state == "Bound") return line;
     line.mark = line.state == "Lost" ? Mark::failed : Mark::waits;
     const std::string* node = claim->metadata.annotation("volume.kubernetes.io/selected-node");
-    if (line.state == "Lost") {
+    if (claim->metadata.is_deleting()) {
+        line.why = leaving_why(view, *claim);
+    } else if (line.state == "Lost") {
         line.why = "its volume is gone and the data with it: delete the claim";
     } else if (node != nullptr) {
         line.why = "waits for the provisioner to make its volume on node " + *node;

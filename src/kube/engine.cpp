@@ -139,7 +139,10 @@ struct Engine::State {
         }
         if (failure) {
             failure->count = ++work.failures;
-            log.warn(
+            // Somebody else wrote first: the next look is at what they wrote, and nothing is wrong.
+            const bool is_conflict = failure->error.kind == ErrorKind::conflict;
+            log.write(
+                is_conflict ? LogLevel::debug : LogLevel::warn,
                 "intent failed",
                 {
                     {"controller", queue.controller.name },

@@ -88,7 +88,8 @@ std::vector<api::StateChangeRequest> open_requests(const View& view, const Pass&
     return out;
 }
 
-// V-42: a machine that failed before it ever ran counts once; the pause grows with the square of the count.
+// V-42: a machine that failed before it ever ran counts once; the pause grows with the square of the count. One that was
+// taken away before it ran, as a restart does, did not fail by itself.
 std::optional<api::StartFailure> start_failure(const View& view) {
     const std::string strategy = run_strategy(*view.vm);
     const bool counts = strategy == "Always" || strategy == "RerunOnFailure" || strategy == "Once";
@@ -98,6 +99,7 @@ std::optional<api::StartFailure> start_failure(const View& view) {
     if (has_been(*view.vmi, "Running")) return {};
     if (view.vmi->status.phase != "Failed") return before;
     if (before && before->last_failed_vmi_uid == view.vmi->metadata.uid) return before;
+    if (view.vmi->metadata.is_deleting()) return before;
     api::StartFailure out;
     out.consecutive_fail_count = (before ? before->consecutive_fail_count : 0) + 1;
     out.last_failed_vmi_uid = view.vmi->metadata.uid;
