@@ -74,6 +74,20 @@ TEST_F(ServerTest, A47_ConsoleWaitsForARunningMachine) {
     EXPECT_NE(err.find("Successfully connected to db console"), std::string::npos) << err;
 }
 
+// Why a step does not go on stands in an event alone.
+TEST_F(ServerTest, SightsTellOfEvents) {
+    const auto own = client();
+    Sights sights(*own);
+    sights.watch_beside();
+    create(R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"e","namespace":"default"},"reason":"NoDisk",)"
+           R"("involvedObject":{"kind":"VirtualMachineInstance","name":"db","namespace":"default"}})");
+    const auto first = [](Sights& seen) -> Task<std::string> {
+        const Sight sight = co_await seen.next();
+        co_return std::string(json::text_at(*sight.after, "/reason"));
+    };
+    EXPECT_EQ(own->wait(first(sights)), "NoDisk");
+}
+
 TEST_F(ServerTest, SightsShowAnObjectAsItWasAndIs) {
     create(kMachine);
     const auto own = client();

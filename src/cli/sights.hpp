@@ -21,7 +21,7 @@ public:
     explicit Sights(Client& client, std::string ns = "")
         : client_(client), ns_(std::move(ns)), arrivals_(client.executor()) {}
 
-    /// Watches VMs, VMIs, DataVolumes, claims, volumes and pods beside the next Client::wait().
+    /// Watches VMs, VMIs, DataVolumes, claims, volumes, pods and events beside the next Client::wait().
     void watch_beside();
     /// The next change; waits for one.
     Task<Sight> next();
