@@ -81,11 +81,13 @@ TEST_F(ServerTest, SightsTellOfEvents) {
     sights.watch_beside();
     create(R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"e","namespace":"default"},"reason":"NoDisk",)"
            R"("involvedObject":{"kind":"VirtualMachineInstance","name":"db","namespace":"default"}})");
-    const auto first = [](Sights& seen) -> Task<std::string> {
+    const auto first = [](Sights& seen) -> Task<Result<std::string>> {
         const Sight sight = co_await seen.next();
         co_return std::string(json::text_at(*sight.after, "/reason"));
     };
-    EXPECT_EQ(own->wait(first(sights)), "NoDisk");
+    const Result<std::string> reason = own->wait(first(sights));
+    ASSERT_TRUE(reason.has_value()) << reason.error().message;
+    EXPECT_EQ(*reason, "NoDisk");
 }
 
 TEST_F(ServerTest, SightsShowAnObjectAsItWasAndIs) {
