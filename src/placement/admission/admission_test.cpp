@@ -169,6 +169,24 @@ TEST(Validate, Machines) {
     EXPECT_EQ(print(validate_vmi(empty_drive, nullptr, Writer::user)), "") << "hotplug 9.19: a drive may be empty";
 }
 
+TEST(Validate, VolumesThatNoDiskCanBeMadeOf) {
+    for (const std::string source :
+         {"hostDisk",
+          "configMap",
+          "secret",
+          "serviceAccount",
+          "sysprep",
+          "downwardAPI",
+          "downwardMetrics",
+          "containerPath"}) {
+        const std::string volume = R"({"name":"root",")" + source + R"(":{"path":"/x","name":"x"}})";
+        const std::string got =
+            print(validate_vmi(changed(good_vmi(), "/spec/volumes/0", volume.c_str()), nullptr, Writer::user));
+        const std::string told = "spec.volumes[0]." + source + ": Unsupported value: no disk can be made of a " + source;
+        EXPECT_NE(got.find(told), std::string::npos) << got;
+    }
+}
+
 TEST(Validate, UpdatesOfMachines) {
     const json::Value old = good_vmi();
     const json::Value other = changed(old, "/spec/domain/memory/guest", R"("2Gi")");

@@ -45,6 +45,7 @@ int source_count(const api::VmVolume& volume) {
         !volume.sysprep.is_null(),
         !volume.downward_api.is_null(),
         !volume.downward_metrics.is_null(),
+        !volume.container_path.is_null(),
     };
     return static_cast<int>(std::ranges::count(sources, true));
 }
@@ -77,6 +78,28 @@ void check_claim_name(Causes& out, const std::string& name, const std::string& f
         out.push_back(missing(field, "Required value: the name of a claim or DataVolume in the same namespace"));
 }
 
+// Refused before anything is made for the machine: its launcher could only say the same, and it would wait for ever.
+void check_can_be_disk(Causes& out, const api::VmVolume& volume, const std::string& field) {
+    const std::pair<const char*, bool> sources[] = {
+        {"hostDisk",        volume.host_disk.has_value()       },
+        {"configMap",       !volume.config_map.is_null()       },
+        {"secret",          !volume.secret.is_null()           },
+        {"serviceAccount",  !volume.service_account.is_null()  },
+        {"sysprep",         !volume.sysprep.is_null()          },
+        {"downwardAPI",     !volume.downward_api.is_null()     },
+        {"downwardMetrics", !volume.downward_metrics.is_null() },
+        {"containerPath",   !volume.container_path.is_null()   },
+    };
+    for (const auto& [source, is_there] : sources) {
+        if (!is_there) continue;
+        out.push_back(invalid(
+            field + "." + source,
+            std::string("Unsupported value: no disk can be made of a ") + source +
+                ": use a DataVolume or a claim, containerDisk, emptyDisk, or cloudInitNoCloud for a few files"
+        ));
+    }
+}
+
 void check_source(Causes& out, const api::VmVolume& volume, const std::string& field) {
     if (volume.data_volume) check_claim_name(out, volume.data_volume->name, field + ".dataVolume.name");
     if (volume.persistent_volume_claim)
@@ -93,9 +116,6 @@ void check_source(Causes& out, const api::VmVolume& volume, const std::string& f
         out.push_back(
             invalid(field + ".emptyDisk.capacity", "Invalid value: the capacity must be greater than zero, such as 1Gi")
         );
-    }
-    if (volume.host_disk && (volume.host_disk->path.empty() || volume.host_disk->path.front() != '/')) {
-        out.push_back(invalid(field + ".hostDisk.path", "Invalid value: an absolute path of a file is needed"));
     }
     if (volume.cloud_init_no_cloud) check_cloud_init(out, *volume.cloud_init_no_cloud, field + ".cloudInitNoCloud");
     if (volume.cloud_init_config_drive)
@@ -130,6 +150,7 @@ void check_volumes(Causes& out, const api::VmiSpec& spec, const std::string& fie
             ));
         }
         check_source(out, volume, here);
+        check_can_be_disk(out, volume, here);
     }
 }
 
