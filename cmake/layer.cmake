@@ -1,3 +1,7 @@
+# What the tests of a label run: a preset in which only these are run need not build the rest.
+add_custom_target(fast_tests)
+add_custom_target(root_tests)
+
 # A folder is a layer: one static library that sees the headers of the layers it names, and no others.
 #
 #   layer(FOLDER placement DEPS api PURE)            target placement, namespace of headers "placement/..."
@@ -47,6 +51,7 @@ function(layer)
     target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch_std.hpp)
     add_test(NAME ${name}_is_pure COMMAND ${CMAKE_SOURCE_DIR}/tools/check_pure.sh $<TARGET_FILE:${name}>)
     set_tests_properties(${name}_is_pure PROPERTIES LABELS fast)
+    add_dependencies(fast_tests ${name})
   else()
     target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch_task.hpp)
   endif()
@@ -66,8 +71,10 @@ function(layer)
     add_test(NAME ${name}_${kind} COMMAND ${name}_${kind})
     if(kind STREQUAL "test")
       set_tests_properties(${name}_${kind} PROPERTIES LABELS fast)
+      add_dependencies(fast_tests ${name}_${kind})
     else()
       set_tests_properties(${name}_${kind} PROPERTIES LABELS root RUN_SERIAL ON)
+      add_dependencies(root_tests ${name}_${kind})
     endif()
   endforeach()
 endfunction()
