@@ -1,5 +1,7 @@
 #include "datavolume/import/facts.hpp"
 
+#include "api/codec.hpp"
+#include "datavolume/import/pod.hpp"
 #include "datavolume/names.hpp"
 
 namespace berth::datavolume::import {
@@ -42,6 +44,16 @@ std::optional<api::ContainerState> last_end(const api::Pod& pod) {
         if (read.exit_code) return read;
     }
     return {};
+}
+
+bool fails_at_old_request(const View& view) {
+    if (!view.pod) return false;
+    const api::ContainerStatus* worker = worker_status(*view.pod);
+    const auto end = last_end(*view.pod);
+    const bool runs = worker != nullptr && api::container_state(worker->state).running_since.has_value();
+    if (!end || end->exit_code == 0 || runs || view.pod->spec.containers.empty()) return false;
+    const auto wanted = api::decode<api::Pod>(worker_pod_for(view));
+    return wanted && wanted->spec.containers.front().env != view.pod->spec.containers.front().env;
 }
 
 bool checksum_differs(const View& view) {

@@ -13,6 +13,8 @@ bool pod_is_foreign(const View& view);
 bool is_filled(const View& view);
 bool is_beyond_repair(const View& view);
 bool pod_is_going(const View& view);
+/// The worker has failed, and what the claim asks for has changed since: a new one need not wait.
+bool fails_at_old_request(const View& view);
 bool checksum_differs(const View& view);
 bool worker_succeeded(const View& view);
 /// The pod ended without its worker having succeeded: evicted, or its node went away.

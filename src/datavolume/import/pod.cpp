@@ -1,5 +1,6 @@
 #include "datavolume/import/pod.hpp"
 
+#include "api/pod_annotations.hpp"
 #include "datavolume/import/facts.hpp"
 #include "datavolume/names.hpp"
 
@@ -25,7 +26,8 @@ constexpr PassedOn kPassedOn[] = {
 
 json::Object annotations_of(const View& view) {
     json::Object out{
-        {kCreatedByController, "yes"}
+        {kCreatedByController,    "yes"                                                  },
+        {api::kPermanentExitCode, std::to_string(static_cast<int>(WorkerExit::permanent))},
     };
     for (const PassedOn& one : kPassedOn) {
         const std::string value = annotation(view, one.key);

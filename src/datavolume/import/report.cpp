@@ -58,8 +58,9 @@ void add_running(const View& view, Annotations& out) {
     } else if (state.running_since) {
         set_running(out, "true", "Pod is running", "");
     } else if (!state.waiting_reason.empty()) {
-        constexpr std::string_view kOnItsWay[] = {"ContainerCreating", "PodInitializing", "CrashLoopBackOff"};
-        if (contains(kOnItsWay, state.waiting_reason)) return;
+        constexpr std::string_view kOnItsWay[] = {"ContainerCreating", "PodInitializing"};
+        if (contains(kOnItsWay, state.waiting_reason) && state.waiting_message.empty()) return;
+        if (state.waiting_reason == "CrashLoopBackOff") return;
         set_running(out, "false", state.waiting_reason, simplified(state.waiting_message));
     }
 }

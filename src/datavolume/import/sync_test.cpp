@@ -50,6 +50,10 @@ struct Seen {
         view.claim.metadata.deletion_timestamp = kNow;
         return *this;
     }
+    Seen& asks_for(const char* size) {
+        view.claim.spec.resources.requests["storage"] = Quantity{size};
+        return *this;
+    }
     Seen& gate_off() {
         view.settings.honors_first_consumer = false;
         return *this;
@@ -156,6 +160,16 @@ TEST(ImportSync, Rows) {
     }
 }
 
+TEST(ImportSync, D05_AGrownClaimIsTriedAtOnce) {
+    const auto small = [] { return bound().pod("Running").container(kBackoff, kSmallEnd, 1); };
+    EXPECT_EQ(sync(small().view).spec, "D-13") << "the same request waits";
+    const api::Plan grown = sync(small().asks_for("3Gi").view);
+    EXPECT_EQ(grown.spec, "9");
+    EXPECT_EQ(api::print(grown.intents), "delete pod/t/importer-disk");
+    const Seen again = bound().pod("Running").container(kRunningNow, kSmallEnd, 1).asks_for("3Gi");
+    EXPECT_EQ(sync(again.view).spec, "D-13") << "a worker that runs is left to its end";
+}
+
 std::string said(const Seen& seen) {
     const auto report = report_of(seen.view);
     const auto at = [&](const std::string& key) {
@@ -192,6 +206,10 @@ TEST(ImportSync, D05_D06_E20_WhatTheClaimSaysOfItsWorker) {
         {"restarts never go down",
          bound().says(kPodRestarts, "9").pod("Running").container(kRunningLong),
          "true|Pod is running||9"},
+        {"a certificate is missing",
+         bound().pod("Pending").container(
+             R"({"waiting":{"reason":"ContainerCreating","message":"configmap \"x\" not found"}})"
+         ), "false|ContainerCreating|configmap \"x\" not found|0"},
         {"a secret is missing",
          bound().pod("Pending").container(
              R"({"waiting":{"reason":"CreateContainerConfigError","message":"secret \"x\" not found"}})"
@@ -263,6 +281,7 @@ TEST(WorkerPod, D08_D09_D47_D48_P78_AsRendered) {
         json::print(*json::find(pod, "/metadata")),
         R"({"name":"importer-disk","namespace":"t","labels":{"team":"a","app":"containerized-data-importer","cdi.kubevirt.io":"importer",)"
         R"("prometheus.cdi.kubevirt.io":"true"},"annotations":{"cdi.kubevirt.io/storage.createdByController":"yes",)"
+        R"("berth.dev/permanent-exit-code":"2",)"
         R"("k8s.v1.cni.cncf.io/networks":"net","sidecar.istio.io/inject":"false","linkerd.io/inject":"disabled"},)"
         R"("ownerReferences":[{"apiVersion":"v1","kind":"PersistentVolumeClaim","name":"disk","uid":"c1","controller":true,"blockOwnerDeletion":true}]})"
     );

@@ -1,11 +1,14 @@
 #include "solo/rules/kubelet/facts.hpp"
 
+#include "api/pod_annotations.hpp"
+
 namespace berth::solo::kubelet {
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr int kLostExitCode = 137;
+constexpr Duration kLongestPause = 5min;
 constexpr Duration kGoodRun = 10min;  ///< after a run this long a crash counts as the first
 
 const api::ContainerStatus* known_status(const View& view, std::string_view container) {
@@ -32,6 +35,12 @@ std::optional<ContainerInfo> lost(const View& view, std::string_view container) 
     info.termination_message =
         state.exit_code ? state.terminated_message : "the machine has no record of the container any more";
     return info;
+}
+
+Duration doubled(Duration first, std::int64_t failures) {
+    Duration delay = first;
+    for (std::int64_t i = 1; i < failures && delay < kLongestPause; ++i) delay *= 2;
+    return std::min(delay, kLongestPause);
 }
 
 // Whether an ended container is started again under the pod's policy.
@@ -129,7 +138,7 @@ std::optional<Step> step_of(const View& view, const api::Container& container, b
         step.attempt = info->attempt + 1;
         const Timestamp ended = info->finished_at.value_or(view.now);
         const bool ran_well = info->started_at && ended - *info->started_at >= kGoodRun;
-        if (!ran_well) step.not_before = ended + crash_backoff(step.attempt);
+        if (!ran_well) step.not_before = ended + crash_backoff(*view.pod, info->exit_code, step.attempt);
     }
     if (const auto failed = view.start_failures.find(container.name); failed != view.start_failures.end()) {
         step.not_before =
@@ -156,15 +165,12 @@ std::optional<Step> next_step(const View& view) {
     return earliest;
 }
 
-Duration backoff(int failures) {
-    Duration delay = 10s;
-    for (int i = 1; i < failures && delay < Duration(300s); ++i) delay *= 2;
-    return std::min(delay, Duration(300s));
-}
+Duration backoff(int failures) { return doubled(10s, failures); }
 
-Duration crash_backoff(std::int64_t attempt) {
-    if (attempt <= 1) return Duration(0);
-    return backoff(static_cast<int>(std::min<std::int64_t>(attempt - 1, 10)));
+Duration crash_backoff(const api::Pod& pod, int exit_code, std::int64_t attempt) {
+    const std::string* permanent = pod.metadata.annotation(api::kPermanentExitCode);
+    if (permanent != nullptr && *permanent == std::to_string(exit_code)) return kLongestPause;
+    return attempt <= 1 ? Duration(0) : doubled(1s, attempt - 1);
 }
 
 Timestamp grace_ends_at(const View& view) {

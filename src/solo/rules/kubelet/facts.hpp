@@ -38,8 +38,9 @@ std::optional<Step> step_of(const View& view, const api::Container& container, b
 
 /// 10 s doubling to 5 min, as a kubelet does for pulls and mounts.
 Duration backoff(int failures);
-/// The pause before an attempt of a container that crashed: none before the first restart, then as above.
-Duration crash_backoff(std::int64_t attempt);
+/// The pause before an attempt of a container that crashed: none before the first restart, then 1 s doubling to 5 min.
+/// 5 min at once after an exit code that the pod calls permanent.
+Duration crash_backoff(const api::Pod& pod, int exit_code, std::int64_t attempt);
 
 /// When the grace period of a pod that is over ends.
 Timestamp grace_ends_at(const View& view);

@@ -29,6 +29,13 @@ Result<std::optional<std::string>> env_value(const View& view, const api::EnvVar
         }
         if (value || json::bool_at(env.value_from, base + "/optional")) return value;
         const std::string kind = is_secret ? "secret" : "configmap";
+        const bool is_there = is_secret ? view.secrets.contains(name) : view.config_maps.contains(name);
+        if (!is_there) {
+            return fail(
+                ErrorKind::invalid,
+                kind + " \"" + name + "\" not found: create it, with the key \"" + key + "\" for env " + env.name
+            );
+        }
         return fail(
             ErrorKind::invalid, "env " + env.name + ": there is no key \"" + key + "\" in " + kind + " \"" + name + "\""
         );

@@ -50,6 +50,11 @@ TEST(KubeletSpec, EnvironmentAndWords) {
         {"TOKEN", "", from(R"({"secretKeyRef":{"name":"se","key":"other"}})")}
     };
     EXPECT_EQ(container_spec(seen.view, c, 0).error().message, "env TOKEN: there is no key \"other\" in secret \"se\"");
+    seen.view.secrets.clear();
+    EXPECT_EQ(
+        container_spec(seen.view, c, 0).error().message,
+        "secret \"se\" not found: create it, with the key \"other\" for env TOKEN"
+    );
 }
 
 TEST(KubeletSpec, L11_L21_Identity) {

@@ -33,6 +33,19 @@ const api::ContainerStatus* known(const std::vector<api::ContainerStatus>& statu
 
 std::string pod_text(const View& view) { return view.key.name + "_" + view.key.ns + "(" + view.uid.value + ")"; }
 
+// Why the pod's volumes are not there; "" while nothing has gone wrong.
+std::string volume_trouble(const View& view) {
+    if (!view.has_directory) return "";
+    for (const api::PodVolume& volume : view.pod->spec.volumes) {
+        if (view.prepared.contains(volume.name)) continue;
+        const Result<VolumeRequest> request = volume_request(view, volume);
+        if (!request) return request.error().message;
+        const auto failed = view.volume_failures.find(volume.name);
+        if (failed != view.volume_failures.end()) return failed->second.message;
+    }
+    return "";
+}
+
 // Why a container that has no attempt yet, or none any more, does not run.
 api::ContainerState waiting_state(const View& view, const api::Container& container, bool is_init) {
     api::ContainerState state;
@@ -44,6 +57,7 @@ api::ContainerState waiting_state(const View& view, const api::Container& contai
         return state;
     }
     state.waiting_reason = is_init || view.pod->spec.init_containers.empty() ? "ContainerCreating" : "PodInitializing";
+    state.waiting_message = volume_trouble(view);
     return state;
 }
 
@@ -76,7 +90,9 @@ api::ContainerStatus container_status(const View& view, const api::Container& co
     if (waits) {
         api::ContainerState state = waiting_state(view, container, is_init);
         if (!view.start_failures.contains(container.name)) {
-            const auto pause = std::chrono::duration_cast<std::chrono::seconds>(crash_backoff(step->attempt));
+            const auto pause = std::chrono::duration_cast<std::chrono::seconds>(
+                crash_backoff(*view.pod, info->exit_code, step->attempt)
+            );
             state.waiting_reason = "CrashLoopBackOff";
             state.waiting_message = "back-off " + std::to_string(pause.count()) +
                                     "s restarting failed container=" + container.name + " pod=" + pod_text(view);

@@ -1,4 +1,5 @@
 // Rows of a pod's status: phases, container states, conditions, and when nothing is said.
+#include "api/pod_annotations.hpp"
 #include "solo/rules/kubelet/fixture.hpp"
 
 namespace berth::solo::kubelet {
@@ -48,8 +49,14 @@ TEST(KubeletStatus, PhasesAndStates) {
          "Running", R"({"terminated":{"exitCode":1,"reason":"Error","startedAt":"2026-01-02T03:01:30Z","finishedAt":"2026-01-02T03:01:35Z"}})",
          "ContainersNotReady"},
         {"D-13 backs off",
-         Seen(policy(pod("tp"), "OnFailure")).exited("compute", 1, 95, 1),
-         "Running", R"j({"waiting":{"reason":"CrashLoopBackOff","message":"back-off 10s restarting failed container=compute pod=tp_default(uid-tp)"}})j",
+         Seen(policy(pod("tp"), "OnFailure")).exited("compute", 1, 95, 4),
+         "Running", R"j({"waiting":{"reason":"CrashLoopBackOff","message":"back-off 8s restarting failed container=compute pod=tp_default(uid-tp)"}})j",
+         "ContainersNotReady"},
+        {"D-05 the same bytes cannot cure it",
+         Seen(policy(pod("tp"), "OnFailure"))
+             .with([](View& view) { view.pod->metadata.annotations[api::kPermanentExitCode] = "2"; })
+             .exited("compute", 2),
+         "Running", R"j({"waiting":{"reason":"CrashLoopBackOff","message":"back-off 300s restarting failed container=compute pod=tp_default(uid-tp)"}})j",
          "ContainersNotReady"},
         {"R-26 no image",
          Seen(never()).with(failed("ErrImagePull", 1)),

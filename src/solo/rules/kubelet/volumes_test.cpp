@@ -63,10 +63,11 @@ TEST(KubeletVolumes, K94_WhatIsMissing) {
                 "\": " + row.message
         );
         EXPECT_EQ(plan.wait->why, row.message);
-        EXPECT_EQ(
-            json::text_at(status_patch(plan)->patch, "/status/containerStatuses/0/state/waiting/reason"),
-            "ContainerCreating"
-        ) << "P-71: Pending, not Unschedulable";
+        const json::Value status = status_patch(plan)->patch;
+        const std::string waiting = "/status/containerStatuses/0/state/waiting";
+        EXPECT_EQ(json::text_at(status, waiting + "/reason"), "ContainerCreating")
+            << "P-71: Pending, not Unschedulable";
+        EXPECT_EQ(json::text_at(status, waiting + "/message"), row.message);
     }
 }
 
