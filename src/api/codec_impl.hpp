@@ -99,7 +99,8 @@ Result<void> read(const json::Value& value, T& out, const std::string& path) {
         if (!value.is_array()) return wrong_type(path, "a list");
         out.clear();
         for (const json::Value& element : value.get_array()) {
-            TRY_DO(read(element, out.emplace_back(), path + "[" + std::to_string(out.size()) + "]"));
+            const std::string here = path + "[" + std::to_string(out.size()) + "]";
+            TRY_DO(read(element, out.emplace_back(), here));
         }
     } else if constexpr (IsMap<T>::value) {
         if (!value.is_object()) return wrong_type(path, "an object");

@@ -83,7 +83,7 @@ std::string simplified(const std::string& message) {
     };
     const bool is_too_small =
         std::ranges::any_of(kTooSmall, [&](const char* text) { return message.find(text) != std::string::npos; });
-    return is_too_small ? "DataVolume too small to contain image" : message;
+    return is_too_small ? "DataVolume too small to contain image: " + message : message;
 }
 
 Annotations report_of(const View& view) {
