@@ -71,12 +71,36 @@ std::vector<api::Cause> check_requests(const json::Value& vm, const json::Value*
     return causes;
 }
 
+const json::Array& templates_of(const json::Value* vm) {
+    static const json::Array none;
+    const json::Value* list = vm == nullptr ? nullptr : json::find(*vm, "/spec/dataVolumeTemplates");
+    return list != nullptr && list->is_array() ? list->get_array() : none;
+}
+
+// A DataVolume that could not be made is refused with the machine that wants it, not found out when the machine starts.
+std::vector<api::Cause> check_templates(const json::Value& vm, const json::Value* old) {
+    std::vector<api::Cause> out;
+    const json::Array& known = templates_of(old);
+    const json::Array& entries = templates_of(&vm);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (std::ranges::find(known, entries[i]) != known.end()) continue;
+        const std::string place = "spec.dataVolumeTemplates[" + std::to_string(i) + "].";
+        for (api::Cause& cause : datavolume::validate(entries[i], nullptr)) {
+            cause.field = place + cause.field;
+            cause.message = place + cause.message;
+            out.push_back(std::move(cause));
+        }
+    }
+    return out;
+}
+
 Admission machines() {
     Admission out;
     out.mutate_create = [](json::Value& vm, const kube::User&) { placement::default_vm(vm); };
     out.mutate_update = [](json::Value& vm, const json::Value& old, const kube::User&) { placement::keep_vm(vm, old); };
     out.validate = [](const json::Value& vm, const json::Value* old, const Surroundings& around) {
         auto causes = placement::validate_vm(vm, old);
+        if (causes.empty()) causes = check_templates(vm, old);
         if (causes.empty() && (old == nullptr || changes_spec(vm, *old)))
             causes = check_plugs(vm, old, "/spec/template/spec", hotplug::gates_of(around.kubevirt));
         return causes.empty() ? check_requests(vm, old, around) : causes;
