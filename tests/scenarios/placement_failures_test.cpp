@@ -233,9 +233,9 @@ TEST_F(PlacementFailures, P58_AnotherVmsDiskIsUsedButNotTogether) {
 }
 
 // Whatever the controllers had written when they were killed: one launcher, and the machine runs.
-TEST(PlacementCrashes, P55_KilledAtEveryThirdWrite) {
+TEST(PlacementCrashes, P55_KilledAtEveryWrite) {
     std::size_t last = 0;
-    for (std::size_t at = 1; at == 1 || at < last; at += 3) {
+    for (std::size_t at = 1; at == 1 || at < last; ++at) {
         SCOPED_TRACE(at);
         World world;
         world.machines.sources["http://images/a.raw"];
