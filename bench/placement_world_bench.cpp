@@ -26,7 +26,9 @@ std::string vm(const std::string& name) {
 }
 
 int measure(int machines) {
-    sim::World world({.node_size = {MilliCpu{64000}, 256_GiB, 1024_GiB}});  // room for all
+    sim::World world({
+        .node_size = {MilliCpu{64000}, 256_GiB, 1024_GiB}
+    });  // room for all
     world.machines.sources["http://images/a.raw"];
     world.run_for(std::chrono::seconds(5));
     const std::size_t before = world.history().size();

@@ -21,16 +21,20 @@ TEST_LINES_MAX = 800
 BANS = {
     r"\bstd::thread\b|\bstd::jthread\b": ("TaskGroup, Blocking", ("src/base/async", "src/launcher/edge", "src/image", "src/cli")),
     r"std::this_thread": ("Clock", ()),
-    r"\busleep\(|\bnanosleep\(": ("Clock", ()),
+    r"\busleep\(|\bnanosleep\(": ("Clock", ("src/image/import_attack_test.cpp",)),
     r"::now\(\)": ("Clock", ("src/base/async/system", "src/image", "src/launcher/edge", "src/sim/core", "bench", "src/cli")),
     r"\bco_spawn\(": ("TaskGroup::spawn", ("src/base/async",)),
     r"\bdetached\b": ("TaskGroup", ("src/base/async",)),
-    r"using namespace (?!std::(?:chrono_)?literals|std::chrono_literals|std::string_view_literals)": ("a namespace alias", ()),
+    # The words that tests of a layer share are its testing namespace.
+    r"using namespace (?!std::(?:chrono_)?literals|std::chrono_literals|std::string_view_literals|(?:\w+::)*testing;)": (
+        "a namespace alias",
+        ("bench", "src/solo/rules/kubelet/fixture.hpp"),
+    ),
     r'#include "\.\.': ("the path from src/", ()),
     r"\bif \(co_await|switch \(co_await": ("a named result first", ()),
     r"co_await [^;]*\[[^\]]*[&=\w][^\]]*\]\s*(?:\([^)]*\))?\s*(?:mutable)?\s*\{": ("a named function object first", ()),
 }
-IDS = re.compile(r'(?<![\w/-])(?:(placement|datavolumes|hotplug|kube-api|reliability)/)?([A-Z])-(\d{2,3})(?![\w-])')
+IDS = re.compile(r'(?<![\w/:-])(?:(placement|datavolumes|hotplug|kube-api|reliability)/)?([A-Z])-(\d{2,3})(?![\w-])')
 LETTERS = {"P": "placement", "A": "kube-api", "H": "hotplug", "V": "placement", "L": "placement", "K": "placement", "C": "placement"}
 
 

@@ -4,13 +4,8 @@ namespace berth::cli {
 
 void Sights::watch_beside() {
     for (const api::Kind* kind :
-         {&api::kVirtualMachine,
-          &api::kVmi,
-          &api::kDataVolume,
-          &api::kClaim,
-          &api::kVolume,
-          &api::kPod,
-          &api::kEvent}) {
+         {&api::kVirtualMachine, &api::kVmi, &api::kDataVolume, &api::kClaim, &api::kVolume, &api::kPod, &api::kEvent
+         }) {
         client_.beside("watch " + std::string(kind->plural), watch(kind));
     }
 }

@@ -58,7 +58,9 @@ TEST(Explain, DeletedClaimNamesThePodThatUsesIt) {
     api::Pod pod;
     pod.metadata.name = "virt-launcher-db-x";
     pod.status.phase = "Running";
-    pod.spec.volumes.push_back({.name = "root", .persistent_volume_claim = api::ClaimVolumeSource{.claim_name = "db-root"}});
+    pod.spec.volumes.push_back(
+        {.name = "root", .persistent_volume_claim = api::ClaimVolumeSource{.claim_name = "db-root"}}
+    );
     view.pods.push_back(pod);
     EXPECT_EQ(why(), "was deleted, and goes when pod virt-launcher-db-x no longer uses it");
 }

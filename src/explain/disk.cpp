@@ -52,15 +52,15 @@ Line data_volume_line(const View& view, const Disk& disk, int depth) {
 // Why a claim that was deleted is still there.
 std::string leaving_why(const View& view, const api::PersistentVolumeClaim& claim) {
     for (const api::Pod& pod : view.pods) {
-        const bool uses = !pod.is_terminal() && std::ranges::any_of(pod.spec.volumes, [&](const api::PodVolume& volume) {
-            return volume.persistent_volume_claim &&
-                   volume.persistent_volume_claim->claim_name == claim.metadata.name;
-        });
+        const bool uses =
+            !pod.is_terminal() && std::ranges::any_of(pod.spec.volumes, [&](const api::PodVolume& volume) {
+                return volume.persistent_volume_claim &&
+                       volume.persistent_volume_claim->claim_name == claim.metadata.name;
+            });
         if (uses) return "was deleted, and goes when pod " + pod.metadata.name + " no longer uses it";
     }
     std::string holders;
-    for (const std::string& finalizer : claim.metadata.finalizers)
-        holders += (holders.empty() ? "" : ", ") + finalizer;
+    for (const std::string& finalizer : claim.metadata.finalizers) holders += (holders.empty() ? "" : ", ") + finalizer;
     return "was deleted, and goes when nothing holds it any more: finalizers " + holders;
 }
 

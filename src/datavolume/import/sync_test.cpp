@@ -202,7 +202,8 @@ TEST(ImportSync, D05_D06_E20_WhatTheClaimSaysOfItsWorker) {
          "true|Pod is running||1"},
         {"too small",
          bound().pod("Running").container(kBackoff, kSmallEnd, 4),
-         "false|Error|DataVolume too small to contain image: virtual image size 2147483648 is larger than the reported available storage 1073741824. A larger PVC is required|4"},
+         "false|Error|DataVolume too small to contain image: virtual image size 2147483648 is larger than the reported "
+         "available storage 1073741824. A larger PVC is required|4"},
         {"restarts never go down",
          bound().says(kPodRestarts, "9").pod("Running").container(kRunningLong),
          "true|Pod is running||9"},

@@ -366,7 +366,7 @@ TEST(NodeHotplug, PhasesAtTheEdges) {
          "attached, and still MountedToPod", Seen().in_spec("v").shows("v", "MountedToPod").plugged("v").live("v"),
          "Ready VolumeReady sda"},
         {"hotplug/R-04",
-         "added again while it is detached", Seen().in_spec("v").shows("v", "Ready").plugged("v").live("v").detaching("v", 1),
+         "added again while it goes", Seen().in_spec("v").shows("v", "Ready").plugged("v").live("v").detaching("v", 1),
          "Ready VolumeReady sda"},
         {"7.9",
          "no launcher is connected", Seen().in_spec("v").shows("v", "Bound").plugged("v").not_connected(),

@@ -182,7 +182,8 @@ TEST(Validate, VolumesThatNoDiskCanBeMadeOf) {
         const std::string volume = R"({"name":"root",")" + source + R"(":{"path":"/x","name":"x"}})";
         const std::string got =
             print(validate_vmi(changed(good_vmi(), "/spec/volumes/0", volume.c_str()), nullptr, Writer::user));
-        const std::string told = "spec.volumes[0]." + source + ": Unsupported value: no disk can be made of a " + source;
+        const std::string told =
+            "spec.volumes[0]." + source + ": Unsupported value: no disk can be made of a " + source;
         EXPECT_NE(got.find(told), std::string::npos) << got;
     }
 }

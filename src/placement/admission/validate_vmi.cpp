@@ -81,14 +81,14 @@ void check_claim_name(Causes& out, const std::string& name, const std::string& f
 // Refused before anything is made for the machine: its launcher could only say the same, and it would wait for ever.
 void check_can_be_disk(Causes& out, const api::VmVolume& volume, const std::string& field) {
     const std::pair<const char*, bool> sources[] = {
-        {"hostDisk",        volume.host_disk.has_value()       },
-        {"configMap",       !volume.config_map.is_null()       },
-        {"secret",          !volume.secret.is_null()           },
-        {"serviceAccount",  !volume.service_account.is_null()  },
-        {"sysprep",         !volume.sysprep.is_null()          },
-        {"downwardAPI",     !volume.downward_api.is_null()     },
-        {"downwardMetrics", !volume.downward_metrics.is_null() },
-        {"containerPath",   !volume.container_path.is_null()   },
+        {"hostDisk",        volume.host_disk.has_value()      },
+        {"configMap",       !volume.config_map.is_null()      },
+        {"secret",          !volume.secret.is_null()          },
+        {"serviceAccount",  !volume.service_account.is_null() },
+        {"sysprep",         !volume.sysprep.is_null()         },
+        {"downwardAPI",     !volume.downward_api.is_null()    },
+        {"downwardMetrics", !volume.downward_metrics.is_null()},
+        {"containerPath",   !volume.container_path.is_null()  },
     };
     for (const auto& [source, is_there] : sources) {
         if (!is_there) continue;

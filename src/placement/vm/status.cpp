@@ -88,8 +88,8 @@ std::vector<api::StateChangeRequest> open_requests(const View& view, const Pass&
     return out;
 }
 
-// V-42: a machine that failed before it ever ran counts once; the pause grows with the square of the count. One that was
-// taken away before it ran, as a restart does, did not fail by itself.
+// V-42: a machine that failed before it ever ran counts once; the pause grows with the square of the count. One that
+// was taken away before it ran, as a restart does, did not fail by itself.
 std::optional<api::StartFailure> start_failure(const View& view) {
     const std::string strategy = run_strategy(*view.vm);
     const bool counts = strategy == "Always" || strategy == "RerunOnFailure" || strategy == "Once";

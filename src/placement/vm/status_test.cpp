@@ -203,7 +203,8 @@ TEST(VmStatus, V42_WhatCountsAsAFailedStart) {
     EXPECT_EQ(failures(seen_vm("Always").vmi("Failed")), 1) << "R-02";
     EXPECT_EQ(failures(seen_vm("Always").vmi("Failed").start_failures(1, "vmi-1", kNow)), 1) << "counted already";
     EXPECT_EQ(failures(seen_vm("Always").vmi("Failed").has_run()), 0) << "it has run";
-    EXPECT_EQ(failures(seen_vm("Always").vmi("Failed").vmi_deleting()), 0) << "somebody took it away, as a restart does";
+    EXPECT_EQ(failures(seen_vm("Always").vmi("Failed").vmi_deleting()), 0)
+        << "somebody took it away, as a restart does";
     EXPECT_EQ(failures(seen_vm("Always").vmi("Running").start_failures(2, "vmi-0", kNow)), 0) << "cleared by running";
     EXPECT_EQ(failures(seen_vm("Always").vmi("Pending").start_failures(2, "vmi-0", kNow)), 2);
     EXPECT_EQ(failures(seen_vm("Halted").start_failures(2, "vmi-0", kNow)), 0) << "another strategy";
