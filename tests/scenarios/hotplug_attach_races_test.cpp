@@ -241,6 +241,32 @@ TEST_F(HotplugRaces, R16_R36_ManyComeWhileOthersAreAttached) {
     }
 }
 
+// The launcher pod is gone, its attachment pod is not: it still counts as the machine's, its annotations say so. When it
+// goes, whoever waits for the claim is looked at.
+TEST_F(HotplugRaces, R18_TheLauncherPodGoesFirst) {
+    SCOPED_TRACE("hotplug/R-18");
+    run_machine("web");
+    run_machine("twin");
+    plugged("data");
+    const std::string pod(json::text_at(*attachment_pods().front(), "/metadata/name"));
+    ASSERT_TRUE(world.patch(api::kPod, pod, R"({"metadata":{"finalizers":["test.example/hold"]}})"));
+    world.kill("n1");  // nobody ends the containers
+    for (const kube::Document& each : world.list(api::kPod)) {
+        const std::string name(json::text_at(*each, "/metadata/name"));
+        if (name.starts_with("virt-launcher-web")) ASSERT_TRUE(world.remove(api::kPod, name, {.grace_seconds = 0}));
+    }
+    ASSERT_TRUE(world.until([&] { return vmi("/status/phase") == "Failed"; }, 10s));
+    ASSERT_EQ(attachment_pods().size(), 1U);
+    add("data", "data", "twin");
+    world.run_for(10s);
+    EXPECT_EQ(phase("data", "twin"), "Pending");
+    EXPECT_EQ(entry("data", "/message", "twin"), "PVC data is in use by VMI web");
+    ASSERT_TRUE(world.patch(api::kPod, pod, R"({"metadata":{"finalizers":null}})"));
+    world.start("n1");
+    EXPECT_TRUE(is("data", "Ready", "twin"));
+    EXPECT_EQ(attachment_pods("web").size(), 0U);
+}
+
 TEST_F(HotplugRaces, R19_ThreeDisksThatWaitForTheirConsumer) {
     run_machine();
     for (const char* name : {"a", "b", "c"}) make_disk(name, "http://images/a.raw");

@@ -319,5 +319,41 @@ TEST_F(HotplugAttach, H75_AnUnsharedClaimKeepsTheMachineWhereItIs) {
     EXPECT_TRUE(world.until([&] { return condition("LiveMigratable") == "True"; }, 5s));
 }
 
+// H-27: a second volume comes, and the pods of both become one. The first never leaves its place for a moment.
+TEST_F(HotplugAttach, H27_TheFirstVolumeStaysWhereItIs) {
+    SCOPED_TRACE("hotplug/H-27");
+    run_machine();
+    for (const char* name : {"first", "second"}) make_claim(name);
+    add("first");
+    ASSERT_TRUE(is("first", "Ready"));
+    world.run_for(1s);
+    const std::string target = entry("first", "/target");
+    const std::string pod(json::text_at(*attachment_pods().front(), "/metadata/name"));
+    const std::size_t from = world.history().size();
+    const std::size_t acts = world.machines.trace.size();
+    add("second");
+    ASSERT_TRUE(is("second", "Ready"));
+    const auto is_merged = [&] {
+        const auto pods = attachment_pods();
+        return pods.size() == 1 && mentions(*pods.front(), "first") && mentions(*pods.front(), "second");
+    };
+    ASSERT_TRUE(world.until(
+        [&] {
+            EXPECT_EQ(in_place()["first"], "first");
+            return is_merged();
+        },
+        2min
+    ));
+    EXPECT_NE(json::text_at(*attachment_pods().front(), "/metadata/name"), pod) << "its first pod was replaced";
+    for (std::size_t i = from; i < world.history().size(); ++i) {
+        if (*world.history()[i].kind != api::kVmi) continue;
+        EXPECT_EQ(entry_of(*world.history()[i].object, "first", "/phase"), "Ready");
+        EXPECT_EQ(entry_of(*world.history()[i].object, "first", "/target"), target);
+    }
+    for (std::size_t i = acts; i < world.machines.trace.size(); ++i) {
+        EXPECT_EQ(world.machines.trace[i].find("first"), std::string::npos) << world.machines.trace[i];
+    }
+}
+
 }  // namespace
 }  // namespace berth::sim

@@ -170,6 +170,13 @@ std::vector<DeviceRule> rules_for_nodes(const std::string& folder) {
     return out;
 }
 
+std::vector<DeviceRule> rules_of_group(const std::string& dev_folder, const std::vector<dev_t>& plugged) {
+    std::vector<DeviceRule> out = default_device_rules();
+    for (DeviceRule& rule : rules_for_nodes(dev_folder)) out.push_back(rule);
+    for (const dev_t device : plugged) out.push_back({'b', gnu_dev_major(device), gnu_dev_minor(device)});
+    return out;
+}
+
 std::vector<bpf_insn> device_program(const std::vector<DeviceRule>& rules) {
     std::vector<bpf_insn> out = {
         load(BPF_REG_2, offsetof(bpf_cgroup_dev_ctx, access_type)),

@@ -40,11 +40,8 @@ Result<void> set_program(const std::string& group, const std::vector<dev_t>& plu
     const std::string folder = folder_with("/cgroup.controllers", group);  // v2
     const std::vector<int> processes = solo::cgroup_processes(group);
     if (folder.empty() || processes.empty()) return {};
-    std::vector<DeviceRule> rules = default_device_rules();
-    for (DeviceRule& rule : rules_for_nodes("/proc/" + std::to_string(processes.front()) + "/root/dev"))
-        rules.push_back(rule);
-    for (const dev_t device : plugged) rules.push_back({'b', gnu_dev_major(device), gnu_dev_minor(device)});
-    return set_device_rules(folder, rules);
+    const std::string dev_folder = "/proc/" + std::to_string(processes.front()) + "/root/dev";
+    return set_device_rules(folder, rules_of_group(dev_folder, plugged));
 }
 
 }  // namespace

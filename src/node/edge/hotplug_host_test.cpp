@@ -294,6 +294,53 @@ TEST_F(LinuxPlugsHost, UnifiedGroupsHaveOneProgramThatIsReplacedWhole) {
     EXPECT_EQ(::rmdir(group.c_str()), 0);
 }
 
+// A machine with devices of the host passed through: they stay allowed when a block volume comes and when it goes.
+TEST_F(LinuxPlugsHost, R28_PassedThroughDevicesStayAllowed) {
+    SCOPED_TRACE("hotplug/R-28");
+    std::string unified;
+    for (const solo::MountPoint& mount : *solo::read_mounts()) {
+        if (mount.fs_type == "cgroup2") unified = mount.path;
+    }
+    if (unified.empty()) GTEST_SKIP() << "needs a cgroup v2 mount";
+    const std::string group = unified + "/berth-passthrough-test-" + std::to_string(::getpid());
+    const std::string dev = path_ + "/dev";
+    struct Node {
+        std::string name;
+        dev_t device;
+    };
+    // Nothing has to be behind them: the kernel asks the rules first.
+    const Node passed[] = {
+        {"vfio/vfio",       gnu_dev_makedev(10, 196)},
+        {"vfio/12",         gnu_dev_makedev(511, 12)},
+        {"bus/usb/001/002", gnu_dev_makedev(189, 1) },
+    };
+    for (const char* folder : {"/vfio", "/bus/usb/001"}) ASSERT_TRUE(solo::make_dirs(dev + folder, 0755));
+    for (const Node& one : passed)
+        ASSERT_EQ(::mknod((dev + "/" + one.name).c_str(), S_IFCHR | 0660, one.device), 0) << one.name;
+    const std::string stranger = path_ + "/stranger";
+    ASSERT_EQ(::mknod(stranger.c_str(), S_IFCHR | 0660, gnu_dev_makedev(189, 2)), 0);
+    const std::string plugged = path_ + "/plugged";
+    ASSERT_EQ(::mknod(plugged.c_str(), S_IFBLK | 0660, rdev()), 0);
+    ASSERT_TRUE(solo::make_dirs(group, 0755));
+    const auto is_refused = [&](const std::string& path) {
+        const std::string script =
+            "echo $$ >" + group + "/cgroup.procs; LC_ALL=C head -c 1 " + path + " 2>&1 >/dev/null | grep -c 'not permitted'";
+        FILE* const out = ::popen(script.c_str(), "re");
+        const int first = std::fgetc(out);
+        ::pclose(out);
+        return first == '1';
+    };
+    const std::vector<dev_t> steps[] = {{}, {rdev()}, {}};
+    for (const std::vector<dev_t>& now : steps) {
+        SCOPED_TRACE(now.size());
+        ASSERT_TRUE(set_device_rules(group, rules_of_group(dev, now)));
+        for (const Node& one : passed) EXPECT_FALSE(is_refused(dev + "/" + one.name)) << one.name;
+        EXPECT_TRUE(is_refused(stranger)) << "only what the machine was given";
+        EXPECT_EQ(is_refused(plugged), now.empty());
+    }
+    EXPECT_EQ(::rmdir(group.c_str()), 0);
+}
+
 TEST_F(LinuxPlugsHost, R32_MountsDoNotGrowOverRestarts) {
     start_attachment_pod();
     start_launcher();
