@@ -241,8 +241,8 @@ TEST_F(HotplugRaces, R16_R36_ManyComeWhileOthersAreAttached) {
     }
 }
 
-// The launcher pod is gone, its attachment pod is not: it still counts as the machine's, its annotations say so. When it
-// goes, whoever waits for the claim is looked at.
+// The launcher pod is gone, its attachment pod is not: it still counts as the machine's, its annotations say so. When
+// it goes, whoever waits for the claim is looked at.
 TEST_F(HotplugRaces, R18_TheLauncherPodGoesFirst) {
     SCOPED_TRACE("hotplug/R-18");
     run_machine("web");

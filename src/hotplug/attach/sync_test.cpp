@@ -59,15 +59,16 @@ std::vector<Row> gate_rows() {
     SeenPlugs unlabelled = seen().plugged("v");
     unlabelled.vmi.status.selinux_context.clear();
     SeenPlugs passed = seen().plugged("v");
-    passed.vmi.spec.domain.devices.gpus = json::Array{json::Object{{"name", "gpu"}, {"deviceName", "vendor.com/gpu"}}};
-    passed.vmi.spec.domain.devices.host_devices =
-        json::Array{json::Object{{"name", "usb"}, {"deviceName", "vendor.com/usb"}}};
+    passed.vmi.spec.domain.devices.gpus = json::Array{
+        json::Object{{"name", "gpu"}, {"deviceName", "vendor.com/gpu"}}
+    };
+    passed.vmi.spec.domain.devices.host_devices = json::Array{
+        json::Object{{"name", "usb"}, {"deviceName", "vendor.com/usb"}}
+    };
     const char* create = "needed-volumes-get-a-pod";
     const char* await = "each-volume-on-its-way";
     return {
-        {"hotplug/R-28",
-         "a machine with devices of the host", passed,
-         create, "status, create v=v, SuccessfulCreate"},
+        {"hotplug/R-28", "a machine with devices of the host", passed, create, "status, create v=v, SuccessfulCreate"},
         {"H-40", "deleted: pods go with the launcher", deleted, "deleted-leaves-it-to-the-collector", ""},
         {"H-41",
          "over: every pod goes at once", over,

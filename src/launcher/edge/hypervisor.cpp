@@ -6,8 +6,11 @@
 #include <boost/asio/post.hpp>
 
 #include "base/async/notify.hpp"
+#include "base/async/task_group.hpp"
 #include "launcher/edge/libvirt_disks.hpp"
 #include "launcher/edge/libvirt_events.hpp"
+#include "launcher/edge/stray_disk.hpp"
+#include "launcher/plan/plugs.hpp"
 
 namespace berth::launcher {
 
@@ -31,6 +34,7 @@ namespace {
 
 constexpr auto kFirstPause = 20ms;
 constexpr auto kLongestPause = 500ms;
+constexpr int kStrayRounds = 60;  // five minutes; a guest that lets nothing go keeps what it has
 constexpr int kKeepAliveSeconds = 5;
 constexpr unsigned kKeepAliveCount = 3;
 
@@ -236,11 +240,31 @@ Task<void> Hypervisor::keep_connected() {
         fresh->handle = *opened;
         connection_ = fresh;
         on_change_();
-        co_await fresh->lost->notify.wait();
+        co_await remove_strays(*fresh);
         log_.warn("libvirtd is gone, connecting again");
         connection_.reset();
         on_change_();
     }
+}
+
+// Returns when the connection is lost.
+Task<void> Hypervisor::remove_strays(const Connection& connection) {
+    std::function<Result<std::vector<std::string>>(virDomainPtr)> act =
+        [](virDomainPtr domain) -> Result<std::vector<std::string>> { return remove_stray_disks(domain); };
+    for (int round = 0; round < kStrayRounds; ++round) {
+        const Result<std::vector<std::string>> left = co_await with_domain<std::vector<std::string>>(act);
+        if (!left || left->empty()) break;
+        for (const std::string& name : *left)
+            log_.warn(
+                "QEMU has a disk that libvirt does not know",
+                {
+                    {"disk", name}
+            }
+            );
+        const bool is_lost = co_await finishes_within(clock_, kAskGuestAgainAfter, connection.lost->notify.wait());
+        if (is_lost) co_return;
+    }
+    co_await connection.lost->notify.wait();
 }
 
 Task<Result<Observed>> Hypervisor::look() {

@@ -68,6 +68,7 @@ private:
     template <class T>
     Task<Result<T>> with_domain(std::function<Result<T>(virDomainPtr)> act);
     struct Connection;
+    Task<void> remove_strays(const Connection& connection);
     Executor executor_;
     Blocking& pool_;
     Blocking& disk_pool_;

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <libvirt/libvirt-qemu.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
@@ -264,6 +265,57 @@ TEST_F(PluggedPod, R11_FirmwareLosesTheRequest) {
     const agent::Report asked = wait_report([](const agent::Report& report) { return report.detaching.size() == 1; });
     EXPECT_EQ(asked.detaching[0].requests, 1);
     wait_gone("early");
+}
+
+// A libvirtd that died right behind QEMU's answer knows nothing of the disk. Nobody wants it any more: with the next
+// connection it leaves the guest, and its file is closed.
+TEST_F(PluggedPod, H90_DiskThatLibvirtHasForgottenLeaves) {
+    boot();
+    make_file("known");
+    wish({
+        {.name = "known", .serial = "Known"}
+    });
+    EXPECT_EQ(wait_target("known"), "sda");
+    wait_console("BLK add sda");
+    virDomainPtr guest = domain();
+    const auto tell = [&](const std::string& command) {
+        char* said = nullptr;
+        const int done = virDomainQemuMonitorCommand(guest, command.c_str(), &said, 0);
+        const std::string out = said == nullptr ? virGetLastErrorMessage() : said;
+        std::free(said);
+        EXPECT_TRUE(done == 0 && out.find("\"error\"") == out.npos) << command << ": " << out;
+    };
+    for (const char* name : {"lost", "half"}) {
+        make_file(name);
+        tell(
+            R"({"execute":"blockdev-add","arguments":{"driver":"file","filename":")" + std::string(kHotplugDisksDir) +
+            "/" + name + R"(.img","node-name":"stray-)" + name + "\"}}"
+        );
+    }
+    tell(
+        R"({"execute":"device_add","arguments":{"driver":"scsi-hd","id":"ua-lost","drive":"stray-lost","bus":"scsi0.0","lun":9}})"
+    );
+    wait_console("BLK add sdb");
+    virDomainFree(guest);
+    const auto opened = [&] {
+        std::string out;
+        const fs::path fds = "/proc/" + std::to_string(guests().at(0)) + "/fd";
+        for (const auto& fd : fs::directory_iterator(fds)) {
+            std::error_code error;
+            const fs::path file = fs::read_symlink(fd.path(), error);
+            if (file.parent_path().filename() == "hotplug-disks") out += file.filename().string() + " ";
+        }
+        return out;
+    };
+    EXPECT_NE(opened().find("lost.img"), std::string::npos);
+    EXPECT_NE(opened().find("half.img"), std::string::npos);
+    virConnectClose(std::exchange(libvirt_, nullptr));
+    kill_program("libvirtd");
+    wait_console("BLK remove sdb");
+    run_until([&] { return opened() == "known.img "; });
+    EXPECT_EQ(opened(), "known.img ");
+    type("echo on | dd of=/dev/sda bs=512 conv=sync,fsync 2>/dev/null; echo T'9'=$?");
+    wait_console("T9=0");
 }
 
 TEST_F(PluggedPod, H56_BlockDeviceComesAndGoes) {

@@ -222,6 +222,20 @@ void add_serial(Element& devices) {
     );
 }
 
+// "0000:81:01.0", as admission lets it pass; the last digit after the point is the function.
+void add_pci_address(Element& out, const std::string& text) {
+    out.add(
+        "address",
+        {
+            {"type", "pci"},
+            {"domain", "0x" + text.substr(0, 4)},
+            {"bus", "0x" + text.substr(5, 2)},
+            {"slot", "0x" + text.substr(8, 2)},
+            {"function", "0x" + text.substr(11)}
+    }
+    );
+}
+
 }  // namespace
 
 Result<Element> disk_element(const MachineDisk& disk, const DomainInput& input, std::int64_t boot_order) {
@@ -238,6 +252,13 @@ Result<Element> disk_element(const MachineDisk& disk, const DomainInput& input, 
         return fail(
             ErrorKind::invalid,
             "disk \"" + disk.spec.name + "\" is shareable, which cache \"" + cache + "\" does not allow: use none"
+        );
+    }
+    if (disk.spec.lun && disk.spec.lun->reservation) {
+        return fail(
+            ErrorKind::invalid,
+            "disk \"" + disk.spec.name +
+                "\": lun.reservation needs the helper of persistent reservations, which no node here runs: leave it out"
         );
     }
     Element out{"disk"};
@@ -282,6 +303,8 @@ Result<Element> disk_element(const MachineDisk& disk, const DomainInput& input, 
     );
     if (disk.read_only) out.add("readonly");
     if (disk.spec.shareable.value_or(false)) out.add("shareable");
+    if (disk.bus == "virtio" && disk.spec.disk && !disk.spec.disk->pci_address.empty())
+        add_pci_address(out, disk.spec.disk->pci_address);
     // Without an address libvirt puts every seventh disk onto a controller of its own, which costs a root port.
     if (disk.bus == "scsi") {
         out.add(

@@ -347,6 +347,14 @@ TEST(Plugs, DeviceRows) {
         disk.block = true;
         disk.spec.serial = "x";
     };
+    const auto at_address = [](MachineDisk& disk) {
+        disk.bus = "virtio";
+        disk.spec.disk = api::DiskTarget{.bus = "virtio", .pci_address = "0000:81:01.3"};
+    };
+    const auto reserved = [](MachineDisk& disk) {
+        disk.device = "lun";
+        disk.spec.lun = api::DiskTarget{.bus = "scsi", .reservation = true};
+    };
     const struct {
         const char* scenario;
         MachineDisk disk;
@@ -376,6 +384,14 @@ TEST(Plugs, DeviceRows) {
              }
          ), true,
          "is shareable, which cache \"writeback\" does not allow: use none", "<disk"},
+        {"hotplug.md 8.1",
+         with(wanted("v"), at_address),
+         true, "<address type='pci' domain='0x0000' bus='0x81' slot='0x01' function='0x3'/>",
+         "type='drive'"},
+        {"hotplug.md 8.1",
+         with(wanted("v"), reserved),
+         true, "lun.reservation needs the helper of persistent reservations",
+         "<disk"},
         {"H-70", with(wanted("v"), lun), true, "type='block' device='lun'", "serial"},
         {"", with(wanted("v"), [](MachineDisk& disk) { disk.spec.boot_order = 1; }), true, "ua-v", "boot"},
         {"", with(wanted("v"), [](MachineDisk& disk) { disk.read_only = true; }), true, "<readonly/>", "discard"},

@@ -30,8 +30,8 @@ std::vector<DeviceRule> default_device_rules();
 /// The device nodes in a folder and below it: in a container's /dev, all that its runtime gave it.
 std::vector<DeviceRule> rules_for_nodes(const std::string& folder);
 
-/// All that the containers of a group may do: the defaults, the nodes in their /dev (passed through devices too), and the
-/// block devices that are plugged into them.
+/// All that the containers of a group may do: the defaults, the nodes in their /dev (passed through devices too), and
+/// the block devices that are plugged into them.
 std::vector<DeviceRule> rules_of_group(const std::string& dev_folder, const std::vector<dev_t>& plugged);
 
 /// Allows what one of the rules allows, nothing else.

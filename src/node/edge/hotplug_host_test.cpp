@@ -310,9 +310,9 @@ TEST_F(LinuxPlugsHost, R28_PassedThroughDevicesStayAllowed) {
     };
     // Nothing has to be behind them: the kernel asks the rules first.
     const Node passed[] = {
-        {"vfio/vfio",       gnu_dev_makedev(10, 196)},
-        {"vfio/12",         gnu_dev_makedev(511, 12)},
-        {"bus/usb/001/002", gnu_dev_makedev(189, 1) },
+        {"vfio/vfio",       gnu_dev_makedev(10,  196)},
+        {"vfio/12",         gnu_dev_makedev(511, 12) },
+        {"bus/usb/001/002", gnu_dev_makedev(189, 1)  },
     };
     for (const char* folder : {"/vfio", "/bus/usb/001"}) ASSERT_TRUE(solo::make_dirs(dev + folder, 0755));
     for (const Node& one : passed)
@@ -323,8 +323,8 @@ TEST_F(LinuxPlugsHost, R28_PassedThroughDevicesStayAllowed) {
     ASSERT_EQ(::mknod(plugged.c_str(), S_IFBLK | 0660, rdev()), 0);
     ASSERT_TRUE(solo::make_dirs(group, 0755));
     const auto is_refused = [&](const std::string& path) {
-        const std::string script =
-            "echo $$ >" + group + "/cgroup.procs; LC_ALL=C head -c 1 " + path + " 2>&1 >/dev/null | grep -c 'not permitted'";
+        const std::string script = "echo $$ >" + group + "/cgroup.procs; LC_ALL=C head -c 1 " + path +
+                                   " 2>&1 >/dev/null | grep -c 'not permitted'";
         FILE* const out = ::popen(script.c_str(), "re");
         const int first = std::fgetc(out);
         ::pclose(out);
