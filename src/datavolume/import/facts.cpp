@@ -1,6 +1,7 @@
 #include "datavolume/import/facts.hpp"
 
 #include "api/codec.hpp"
+#include "base/ranges.hpp"
 #include "datavolume/import/pod.hpp"
 #include "datavolume/names.hpp"
 
@@ -53,7 +54,12 @@ bool fails_at_old_request(const View& view) {
     const bool runs = worker != nullptr && api::container_state(worker->state).running_since.has_value();
     if (!end || end->exit_code == 0 || runs || view.pod->spec.containers.empty()) return false;
     const auto wanted = api::decode<api::Pod>(worker_pod_for(view));
-    return wanted && wanted->spec.containers.front().env != view.pod->spec.containers.front().env;
+    if (!wanted) return false;
+    // What others have added to the pod says nothing about the request.
+    const std::vector<api::EnvVar>& has = view.pod->spec.containers.front().env;
+    return !std::ranges::all_of(wanted->spec.containers.front().env, [&](const api::EnvVar& one) {
+        return contains(has, one);
+    });
 }
 
 bool checksum_differs(const View& view) {

@@ -163,6 +163,9 @@ TEST(ImportSync, Rows) {
 TEST(ImportSync, D05_AGrownClaimIsTriedAtOnce) {
     const auto small = [] { return bound().pod("Running").container(kBackoff, kSmallEnd, 1); };
     EXPECT_EQ(sync(small().view).spec, "D-13") << "the same request waits";
+    Seen injected = small();
+    injected.view.pod->spec.containers.front().env.push_back({.name = "HTTP_PROXY", .value = "http://proxy"});
+    EXPECT_EQ(sync(injected.view).spec, "D-13") << "what a webhook has added is not another request";
     const api::Plan grown = sync(small().asks_for("3Gi").view);
     EXPECT_EQ(grown.spec, "9");
     EXPECT_EQ(api::print(grown.intents), "delete pod/t/importer-disk");
