@@ -190,7 +190,8 @@ Result<void> HttpImport::stream() {
 }
 
 Result<void> HttpImport::convert(const std::string& image, double from) {
-    TRY_DO(check_image(format_, image, target_));
+    // The header of a qcow2 has said all of it already (route); of the others only qemu-img knows.
+    if (format_ != Format::qcow2) TRY_DO(check_image(format_, image, target_));
     TRY_DO(clear_once());
     const Progress scaled = [&](double percent) {
         if (progress_) progress_(from + percent * (100.0 - from) / 100.0);

@@ -269,7 +269,7 @@ TEST_F(PluggedPod, R11_FirmwareLosesTheRequest) {
 
 // A libvirtd that died right behind QEMU's answer knows nothing of the disk. Nobody wants it any more: with the next
 // connection it leaves the guest, and its file is closed.
-TEST_F(PluggedPod, H90_DiskThatLibvirtHasForgottenLeaves) {
+TEST_F(PluggedPod, DiskThatLibvirtHasForgottenLeaves) {
     boot();
     make_file("known");
     wish({
