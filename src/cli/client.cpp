@@ -49,6 +49,7 @@ Result<std::unique_ptr<Client>> Client::open(const Target& target) {
     auto state = std::make_unique<State>();
     state->ns = !target.ns.empty() ? target.ns : config->ns.empty() ? "default" : config->ns;
     state->server = config->server;
+    config->impersonates = target.impersonates;
     TRY(state->http, kube::http::Client::make(state->io.get_executor(), state->clock, *std::move(config)));
     return std::unique_ptr<Client>(new Client(std::move(state)));
 }

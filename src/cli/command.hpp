@@ -23,9 +23,10 @@ using Work = std::function<int()>;
 
 /// Options of every verb that talks to an API server.
 struct Target {
-    std::string kubeconfig;  ///< --kubeconfig; "" = $KUBECONFIG, /var/lib/berth/kubeconfig, ~/.kube/config
-    std::string ns;          ///< --namespace; "" = the context's, else default
-    std::string output;      ///< -o: "", json, yaml
+    std::string kubeconfig;     ///< --kubeconfig; "" = $KUBECONFIG, /var/lib/berth/kubeconfig, ~/.kube/config
+    std::string ns;             ///< --namespace; "" = the context's, else default
+    std::string output;         ///< -o: "", json, yaml
+    bool impersonates = false;  ///< writes in the name of the installation's own controllers
 };
 
 /// Adds --kubeconfig and --namespace.

@@ -13,6 +13,7 @@ namespace {
 
 struct Flags {
     Target target;
+    bool is_solo = false;
     bool is_verbose = false;
 };
 
@@ -22,12 +23,16 @@ Task<Result<void>> run_engine(kube::Engine& engine) {
 }
 
 int run(const Flags& flags) {
-    auto client = Client::open(flags.target);
+    Target target = flags.target;
+    target.impersonates = flags.is_solo;
+    auto client = Client::open(target);
     if (!client) return complain_about("controller", client.error());
     SystemEntropy entropy;
     StderrLog log("controller", flags.is_verbose ? LogLevel::debug : LogLevel::info);
     kube::Engine engine((*client)->executor(), (*client)->clock(), entropy, log, (*client)->api());
-    const auto machines = std::make_shared<controllers::MachineCaches>(engine, placement::Config{});
+    const auto machines = std::make_shared<controllers::MachineCaches>(
+        engine, flags.is_solo ? placement::solo_config() : placement::Config{}
+    );
     controllers::add_vm_controller(machines);
     controllers::add_vmi_controller(machines);
     controllers::add_hotplug_attach_controller(machines);
@@ -56,12 +61,14 @@ void add_controller(CLI::App& app, Work& work) {
         flags->target.kubeconfig,
         "file that says where the API server is (default: inside a pod, its service account)"
     );
+    verb->add_flag("--solo", flags->is_solo, "the cluster is a `berth up --no-controllers`: it has no device plugins");
     verb->add_flag("-v,--verbose", flags->is_verbose, "log every plan");
     verb->footer(
         "Needs the kinds of kubevirt.io and cdi.kubevirt.io on the server. Ends on SIGTERM; what it was doing is taken "
         "up by\n"
         "the next one.\n\n"
-        "Example:\n  berth controller --kubeconfig ~/.kube/config"
+        "Examples:\n  berth controller --kubeconfig ~/.kube/config\n"
+        "  berth controller --solo --kubeconfig /var/lib/berth/kubeconfig"
     );
     verb->callback([flags, &work] { work = [flags] { return run(*flags); }; });
 }

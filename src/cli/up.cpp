@@ -61,6 +61,11 @@ void add_up(CLI::App& app, Work& work) {
     verb->add_option("--node-memory", flags->memory, "memory each node offers, e.g. 8Gi");
     verb->add_option("--node-storage", flags->storage, "bytes of claims each node takes, e.g. 100Gi");
     verb->add_option("--guest-image", options.guest_archive, "OCI archive behind the image berth.local/guest");
+    verb->add_flag_callback(
+        "--no-controllers",
+        [flags] { flags->options.has_controllers = false; },
+        "leave machines and DataVolumes to a `berth controller --solo`"
+    );
     verb->add_flag("-v,--verbose", options.is_verbose, "log every plan");
     verb->footer(
         "Prints one line when ready and keeps a kubeconfig in the data directory. Ctrl-C or SIGTERM ends it; guests go "

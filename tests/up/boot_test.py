@@ -6,11 +6,12 @@ docs/spec/placement.md 12: P-01 to P-10, P-28 and P-36. The other scenarios run 
 import json
 import os
 import signal
+import subprocess
 import threading
 import unittest
 
 from crash_test import Images, disk, processes  # the folder's
-from berth_up import Up, berth, eventually, fetch_kubectl, main
+from berth_up import BERTH, Up, berth, eventually, fetch_kubectl, main
 
 DEFAULT = "namespaces/default"
 KINDS = {
@@ -315,6 +316,45 @@ class Flows(Placed):
         self.runs("late")
         self.assertEqual(self.get("vmi", "late")["status"]["nodeName"], node)
         self.assertFalse([pod for pod in record.pods("virt-launcher-late-").values() if is_provisioning(pod)])
+
+
+class OwnProcess(Placed):
+    """The controllers as a process of their own, over HTTP: what runs beside any Kubernetes."""
+
+    @classmethod
+    def setUpClass(cls):
+        fetch_kubectl()
+        cls.images = Images()
+        cls.addClassCleanup(cls.images.shutdown)
+        cls.up = Up("--no-controllers")
+        cls.addClassCleanup(cls.up.close)
+        cls.up.start()
+
+    def controller(self):
+        process = subprocess.Popen(
+            [BERTH, "controller", "--solo", "--kubeconfig", self.up.kubeconfig], stderr=subprocess.DEVNULL
+        )
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_a_machine_runs_and_gets_a_disk(self):
+        self.create(machine("web", {"root": {"http": {"url": self.images.url}}}))
+        self.assertEqual(self.get("dv", "web-root"), {}, "nobody is there to make it")
+        self.images.go.clear()
+        self.addCleanup(self.images.go.set)
+        first = self.controller()
+        eventually(lambda: at(self.get("dv", "web-root"), "status", "phase") == "ImportInProgress", 60)
+        first.kill()  # the next one goes on from what the API shows
+        first.wait()
+        self.images.go.set()
+        second = self.controller()
+        self.runs("web")
+        self.create({"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", **disk("more", {"blank": {}})})
+        self.berth("addvolume", "web", "--volume-name", "more", "--wait")
+        self.berth("removevolume", "web", "--volume-name", "more", "--wait")
+        second.terminate()
+        self.assertEqual(second.wait(timeout=30), 0)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include <boost/system/system_error.hpp>
 
+#include "base/ranges.hpp"
 #include "kube/http/keep.hpp"
 #include "kube/http/target.hpp"
 
@@ -28,6 +29,21 @@ std::string bearer_of(const Request& request) {
             return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b);
         });
     return is_bearer ? value.substr(kScheme.size()) : token_in_subprotocols(request.header("sec-websocket-protocol"));
+}
+
+/// The user in whose name an administrator asks. nullopt: the asker may not.
+/// Source: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
+std::optional<User> impersonated(const User& asker, const Request& request) {
+    if (!contains(asker.groups, "system:masters")) return {};
+    User out{request.header(kImpersonateUser), {}};
+    const std::string groups = request.header(kImpersonateGroup);
+    for (std::string_view rest = groups; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(", "), rest.size());
+        out.groups.emplace_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    if (!contains(out.groups, "system:authenticated")) out.groups.emplace_back("system:authenticated");
+    return out;
 }
 
 Response refusal_of(Progress why, std::uint64_t body_max) {
@@ -188,6 +204,15 @@ Task<bool> Connection::serve(Exchange& exchange) {
     const Monotonic begun = service_.clock.monotonic();
     std::optional<User> user = co_await user_of(exchange.request);
     if (!user) co_return co_await send(exchange, status_answer(401, "Unauthorized", "Unauthorized"));
+    if (const std::string name = exchange.request.header(kImpersonateUser); !name.empty()) {
+        const std::string asker = user->name;
+        user = impersonated(*user, exchange.request);
+        if (!user) {
+            const std::string why = "users \"" + name + "\" is forbidden: User \"" + asker +
+                                    "\" cannot impersonate resource \"users\": only system:masters can";
+            co_return co_await send(exchange, status_answer(403, "Forbidden", why));
+        }
+    }
     exchange.request.user = *std::move(user);
     bool goes_on = false;
     switch (service_.handler.shape(exchange.request)) {

@@ -55,12 +55,16 @@ void address_to(const Origin& origin, const ClientConfig& config, const std::str
     request.headers["host"] = origin.authority;
     request.headers.try_emplace("user-agent", config.user_agent);
     if (!token.empty()) request.headers["authorization"] = "Bearer " + token;
+    if (config.impersonates && !request.user.name.empty()) request.headers[kImpersonateUser] = request.user.name;
 }
 
 std::string print_request(const Request& request) {
     const std::string body = request.document ? json::print(*request.document) : request.body;
     std::string message = request.method + " " + print_target(request) + " HTTP/1.1\r\n";
     for (const auto& [name, value] : request.headers) add_header(message, name, value);
+    if (request.headers.contains(kImpersonateUser)) {
+        for (const std::string& group : request.user.groups) add_header(message, kImpersonateGroup, group);
+    }
     if (request.method != "GET" || !body.empty()) add_header(message, "content-length", std::to_string(body.size()));
     return message + "\r\n" + body;
 }

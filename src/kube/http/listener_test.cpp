@@ -140,6 +140,30 @@ TEST_F(ListenerTest, A75_WhoAsks) {
     run(body(*this));
 }
 
+TEST_F(ListenerTest, AnAdministratorAsksInTheNameOfAnother) {
+    auto body = [](ListenerTest& t) -> Task<void> {
+        const std::string other =
+            "GET /a HTTP/1.1\r\nHost: x\r\nImpersonate-User: system:serviceaccount:n:s\r\n"
+            "Impersonate-Group: one\r\nImpersonate-Group: two\r\n\r\n";
+        Wire nobody = co_await t.dial({.ca_pem = t.authority.certificate_pem});
+        const Received refused = co_await ask(nobody, other);
+        EXPECT_EQ(refused.head.code, 403);
+        const KeyPair admin =
+            *issue(t.authority, {.common_name = "admin", .organizations = {"system:masters"}}, t.clock.now());
+        Wire wire = co_await t.dial(
+            {.ca_pem = t.authority.certificate_pem,
+             .certificate_pem = admin.certificate_pem,
+             .private_key_pem = admin.key_pem}
+        );
+        const Received answer = co_await ask(wire, other);
+        EXPECT_EQ(answer.text("/user"), "system:serviceaccount:n:s");
+        EXPECT_EQ(
+            answer.text("/groups/0") + answer.text("/groups/1") + answer.text("/groups/2"), "onetwosystem:authenticated"
+        );
+    };
+    run(body(*this));
+}
+
 TEST_F(ListenerTest, TokensGoToTheAuthenticator) {
     options.authenticator = [](Credentials credentials) -> Task<std::optional<User>> {
         if (credentials.bearer_token == "t1") co_return User{"robot", {}};

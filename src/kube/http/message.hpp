@@ -9,6 +9,9 @@
 
 namespace berth::kube::http {
 
+inline constexpr const char* kImpersonateUser = "impersonate-user";
+inline constexpr const char* kImpersonateGroup = "impersonate-group";  ///< one for each group
+
 struct Limits {
     std::uint32_t head_max = 64 << 10;
     std::size_t target_max = 16 << 10;

@@ -128,12 +128,14 @@ Task<void> Cluster::keep_capabilities(pid_t launcher) {
 }
 
 void Cluster::add_controllers() {
-    const auto machines = std::make_shared<controllers::MachineCaches>(*engine_, placement::solo_config());
-    controllers::add_vm_controller(machines);
-    controllers::add_vmi_controller(machines);
-    controllers::add_hotplug_attach_controller(machines);
-    controllers::add_hotplug_template_controller(machines);
-    controllers::add_datavolume_controllers(*engine_, &progress_);
+    if (options_.has_controllers) {
+        const auto machines = std::make_shared<controllers::MachineCaches>(*engine_, placement::solo_config());
+        controllers::add_vm_controller(machines);
+        controllers::add_vmi_controller(machines);
+        controllers::add_hotplug_attach_controller(machines);
+        controllers::add_hotplug_template_controller(machines);
+        controllers::add_datavolume_controllers(*engine_, &progress_);
+    }
     solo::add_scheduler(*engine_);
     solo::add_volume_binder(*engine_);
     const solo::DataPaths paths = data_.paths();
