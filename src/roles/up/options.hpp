@@ -20,7 +20,7 @@ struct UpOptions {
     std::optional<MilliCpu> node_cpu;  ///< of each node; none: the machine's share
     std::optional<Bytes> node_memory;
     std::optional<Bytes> node_storage;
-    std::string guest_archive;  ///< behind the image berth.local/guest; "" = guest/guest.oci.tar beside the program
+    std::string guest_archive;    ///< behind the image berth.local/guest; "" = guest/guest.oci.tar beside the program
     bool has_controllers = true;  ///< of machines and DataVolumes; false: a `berth controller` runs them
     bool is_verbose = false;
 };
