@@ -73,19 +73,20 @@ class Plugs(unittest.TestCase):
                     for phase in PHASES[way]:
                         if not is_long and (victim, phase) not in SHORT:
                             continue
-                        with self.subTest(volume=volume, victim=victim, way=way, phase=phase):
-                            # Attached to be detached, and the other way round.
-                            if way == "attach" and world.entry(volume):
-                                world.remove(volume)
-                            if way == "detach" and not world.entry(volume):
-                                world.add(volume)
-                            world.settles([KEPT] if way == "attach" else [KEPT, volume])
-                            act(volume)
-                            world.at_phase(volume, phase, lambda: world.kill(victim, volume), way)
-                            killed += 1
-                            world.settles(wanted)
-                            world.check_io()
-                            self.assertEqual(world.qemu(), guest, "the same QEMU")
+                        # The first that fails ends the test: this line says which it was.
+                        print(f"{volume}: {victim} killed at {way} {phase}", file=sys.stderr)
+                        # Attached to be detached, and the other way round.
+                        if way == "attach" and world.entry(volume):
+                            world.remove(volume)
+                        if way == "detach" and not world.entry(volume):
+                            world.add(volume)
+                        world.settles([KEPT] if way == "attach" else [KEPT, volume])
+                        act(volume)
+                        world.at_phase(volume, phase, lambda: world.kill(victim, volume), way)
+                        killed += 1
+                        world.settles(wanted)
+                        world.check_io()
+                        self.assertEqual(world.qemu(), guest, "the same QEMU")
         print(f"{killed} kills", file=sys.stderr)
         self.assertGreaterEqual(killed, 8)
         self.end(world)

@@ -174,6 +174,8 @@ Result<void> Conmon::start(const std::string& id) const {
     return fail(ErrorKind::io, "start container: " + trimmed(finished.output));
 }
 
+bool Conmon::awaits_start(const std::string& id) const { return exists(paths_.crun_state() + "/" + id + "/exec.fifo"); }
+
 Result<std::string> Conmon::status(const std::string& id) const {
     if (!exists(paths_.crun_state() + "/" + id)) return std::string();
     TRY(const Finished finished, crun({"state", id}));

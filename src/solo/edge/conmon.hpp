@@ -26,6 +26,9 @@ public:
 
     [[nodiscard]] Result<void> start(const std::string& id) const;
 
+    /// It was made and nobody has started it: cheaper to ask than status().
+    [[nodiscard]] bool awaits_start(const std::string& id) const;
+
     /// "created", "running", "stopped"; "" when the runtime does not know it.
     [[nodiscard]] Result<std::string> status(const std::string& id) const;
 

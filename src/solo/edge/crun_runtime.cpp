@@ -52,6 +52,11 @@ Result<std::unique_ptr<CrunRuntime>> CrunRuntime::open(
     fixed->node = data.paths().node(node);
     TRY_DO(make_dirs(fixed->node.pods(), 0711));
     TRY_DO(make_dirs(fixed->node.exits(), 0700));
+    // Killed between the note and the act: the container is there, and its first process waits to be let go.
+    for (const ContainerRecord& record : read_records(fixed->node)) {
+        const bool is_noted = record.stage == Stage::started && record.boot == fixed->machine.boot;
+        if (is_noted && fixed->conmon.awaits_start(record.id)) TRY_DO(fixed->conmon.start(record.id));
+    }
     return std::unique_ptr<CrunRuntime>(new CrunRuntime(std::move(executor), parts, std::move(fixed)));
 }
 
