@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import xml.etree.ElementTree as xml
@@ -98,6 +99,34 @@ class Up:
     def start_kubectl(self, *arguments):
         environment = dict(os.environ, KUBECONFIG=self.kubeconfig, HOME=self.folder)
         return subprocess.Popen([str(CLIENTS / "kubectl"), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+    def ask_guest(self, machine, command):
+        """What the shell of a machine's guest prints for a command, over its console."""
+        line = [BERTH, "console", machine, "--kubeconfig", self.kubeconfig]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen(line, **pipes) as console:
+            timer = threading.Timer(60, console.kill)
+            timer.start()
+            said = b""
+            # What was said before comes first.
+            while b"GUEST-READY" not in said and b"# " not in said:
+                more = os.read(console.stdout.fileno(), 65536)
+                assert more, said
+                said += more
+            mark = f"m{time.monotonic_ns()}"
+            console.stdin.write(f"echo {mark}'<'$( {command} )'>'\n".encode())
+            console.stdin.flush()
+            while True:
+                found = re.search(re.escape(mark) + "<(.*?)>\r?\n", said.decode(errors="replace"), re.S)
+                if found:
+                    break
+                more = os.read(console.stdout.fileno(), 65536)
+                assert more, said[-2000:]
+                said += more
+            console.kill()
+            timer.cancel()
+        return found.group(1)
 
 
 def fetch_kubectl():

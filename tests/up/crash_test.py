@@ -131,29 +131,7 @@ class Crash(unittest.TestCase):
 
     def uptime(self, up, name):
         """Seconds since the guest booted, as it says itself."""
-        command = [BERTH, "console", name, "--kubeconfig", up.kubeconfig]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen(command, **pipes) as console:
-            timer = threading.Timer(60, console.kill)
-            timer.start()
-            said = b""
-            while b"GUEST-READY" not in said and b"# " not in said:
-                more = os.read(console.stdout.fileno(), 65536)
-                self.assertTrue(more, said)
-                said += more
-            console.stdin.write(b"echo up=$(cut -d. -f1 /proc/uptime)=up\n")
-            console.stdin.flush()
-            while True:
-                text = said.replace(b"\r", b"")
-                at = text.rfind(b"\nup=")
-                if at >= 0 and b"=up" in text[at + 4 :]:
-                    break
-                more = os.read(console.stdout.fileno(), 65536)
-                self.assertTrue(more, said)
-                said += more
-            console.kill()
-            timer.cancel()
-        return int(text[at + 4 :].split(b"=")[0])
+        return int(up.ask_guest(name, "cut -d. -f1 /proc/uptime"))
 
     def ends_clean(self, up):
         if up.process:

@@ -9,11 +9,10 @@ import pathlib
 import re
 import subprocess
 import sys
-import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "clients"))
-from berth_up import BERTH, Up, berth, eventually  # noqa: E402  the folder beside
+from berth_up import Up, berth, eventually  # noqa: E402  the folder beside
 
 KEPT = "kept"
 PHASES = {"attach": ["Bound", "AttachedToNode", "MountedToPod", "Ready"], "detach": ["Ready", "UnMountedFromPod", "Detaching", ""]}
@@ -276,30 +275,7 @@ class PlugWorld:
 
     def tell(self, command):
         """What the guest's shell prints for a command."""
-        line = [BERTH, "console", self.name, "--kubeconfig", self.up.kubeconfig]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen(line, **pipes) as console:
-            timer = threading.Timer(60, console.kill)
-            timer.start()
-            said = b""
-            # What was said before comes first.
-            while b"GUEST-READY" not in said and b"# " not in said:
-                more = os.read(console.stdout.fileno(), 65536)
-                assert more, said
-                said += more
-            mark = f"m{time.monotonic_ns()}"
-            console.stdin.write(f"echo {mark}'<'$( {command} )'>'\n".encode())
-            console.stdin.flush()
-            while True:
-                found = re.search(re.escape(mark) + "<(.*?)>\r?\n", said.decode(errors="replace"), re.S)
-                if found:
-                    break
-                more = os.read(console.stdout.fileno(), 65536)
-                assert more, said[-2000:]
-                said += more
-            console.kill()
-            timer.cancel()
-        return found.group(1)
+        return self.up.ask_guest(self.name, command)
 
     def start_writer(self):
         self.add(KEPT)
